@@ -1,0 +1,2 @@
+export * from "./outputs.ts";
+export * from "./projector.ts";
