@@ -29,9 +29,10 @@ export interface ToolRule {
   /**
    * Units and forms where raw and canonical differ.
    * - `lineBase`: 0 where lines are counted from zero (1 by default)
-   * - `program: "javascript"`: the input is a code-mode program that calls other tools
+   * - `program`: the language of an input that is a program; `javascript` = a code-mode program that calls other tools
+   * - `effect: "delete"`: the call deletes the file that it names
    * - `patchInShell`: a command that is nothing but an apply_patch invocation is taken as a patch
-   * - `waitWithoutInput`: the call writes to a running command, and only waits when it has no `chars`
+   * - `waitWithoutInput`: the call writes the text of this field to a running command; without it, it only waits
    * - `agent`: the agent action (`spawnAgent` by default)
    * - `server`: the MCP server of a tool whose name does not say it
    */

@@ -1,0 +1,30 @@
+import type { ToolMap } from "@foldcast/protocol-core/tools";
+
+/** Tools of Gemini CLI 0.61 and of its older names. */
+export const geminiTools: ToolMap = {
+  run_shell_command: { kind: "run_command", fields: { cwd: ["dir_path", "directory"] } },
+  read_file: { kind: "read_file" },
+  read_many_files: { kind: "read_file", fields: { paths: ["include", "paths"] } },
+  list_directory: { kind: "list_files" },
+  glob: { kind: "list_files" },
+  grep_search: { kind: "search_files" },
+  search_file_content: { kind: "search_files" },
+  replace: { kind: "edit_file" },
+  write_file: { kind: "write_file" },
+  google_web_search: { kind: "web_search" },
+  web_fetch: { kind: "web_fetch", fields: { url: ["url", "prompt"] } },
+  write_todos: { kind: "update_plan" },
+  write_todos_list: { kind: "update_plan" },
+  invoke_agent: { kind: "spawn_agent", fields: { label: ["agent_name", "description"], prompt: ["prompt", "objective"] } },
+  delegate_to_agent: { kind: "spawn_agent", fields: { label: "agent_name", prompt: ["prompt", "objective"] } },
+  codebase_investigator: { kind: "spawn_agent", fields: { prompt: "objective" } },
+  generalist: { kind: "spawn_agent", fields: { prompt: "request" } },
+  ask_user: { kind: "ask_user" },
+  exit_plan_mode: { kind: "ask_user", fields: { question: "plan_path" } },
+  enter_plan_mode: { kind: "call_tool", fields: { label: "reason" } },
+  update_topic: { kind: "call_tool", fields: { label: "title" } },
+  save_memory: { kind: "call_tool", fields: { label: "fact" } },
+  activate_skill: { kind: "call_tool", fields: { label: "name" } },
+  get_internal_docs: { kind: "call_tool", fields: { label: "path" } },
+  complete_task: { kind: "call_tool" },
+};

@@ -1,0 +1,32 @@
+import type { ToolMap } from "@foldcast/protocol-core/tools";
+
+/** Tools of OMP 18.2. Its edits name the file in the first line of the text, as `[path#hash]`. */
+export const ompTools: ToolMap = {
+  bash: { kind: "run_command" },
+  read: { kind: "read_file" },
+  ls: { kind: "list_files" },
+  find: { kind: "list_files" },
+  glob: { kind: "list_files" },
+  grep: { kind: "search_files" },
+  ast_grep: { kind: "search_files" },
+  edit: { kind: "edit_file" },
+  ast_edit: { kind: "edit_file" },
+  write: { kind: "write_file" },
+  todo: { kind: "update_plan" },
+  todo_write: { kind: "update_plan" },
+  task: { kind: "spawn_agent", fields: { prompt: ["context", "assignment"] } },
+  web_search: { kind: "web_search" },
+  fetch: { kind: "web_fetch" },
+  ask: { kind: "ask_user" },
+  job: { kind: "wait" },
+  await: { kind: "wait" },
+  inspect_image: { kind: "view_image" },
+  eval: { kind: "call_tool", fields: { label: ["title", "language"] } },
+  python: { kind: "call_tool", fields: { label: "title" } },
+  notebook: { kind: "edit_file" },
+  lsp: { kind: "call_tool", fields: { label: ["action", "file"] } },
+  hub: { kind: "call_tool", fields: { label: ["op", "action"] } },
+  ssh: { kind: "run_command" },
+  browser: { kind: "call_tool", fields: { label: ["action", "url"] } },
+  exit_plan_mode: { kind: "ask_user", fields: { question: "title" } },
+};

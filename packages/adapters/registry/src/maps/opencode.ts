@@ -1,0 +1,30 @@
+import type { ToolMap } from "@foldcast/protocol-core/tools";
+
+/** Tools of OpenCode 1.18. */
+export const opencodeTools: ToolMap = {
+  bash: { kind: "run_command" },
+  read: { kind: "read_file" },
+  list: { kind: "list_files" },
+  glob: { kind: "list_files" },
+  grep: { kind: "search_files" },
+  codesearch: { kind: "web_search" },
+  edit: { kind: "edit_file" },
+  multiedit: { kind: "edit_file" },
+  patch: { kind: "apply_patch" },
+  apply_patch: { kind: "apply_patch" },
+  write: { kind: "write_file" },
+  websearch: { kind: "web_search" },
+  webfetch: { kind: "web_fetch" },
+  todowrite: { kind: "update_plan" },
+  todoread: { kind: "update_plan" },
+  question: { kind: "ask_user" },
+  plan_enter: { kind: "call_tool" },
+  plan_exit: { kind: "call_tool" },
+  task: { kind: "spawn_agent" },
+  skill: { kind: "call_tool", fields: { label: "name" } },
+  lsp: { kind: "call_tool", fields: { label: ["operation", "filePath"] } },
+  lsp_hover: { kind: "call_tool", fields: { label: "file" } },
+  lsp_diagnostics: { kind: "call_tool", fields: { label: "path" } },
+  batch: { kind: "call_tool" },
+  invalid: { kind: "call_tool", fields: { label: "tool" } },
+};
