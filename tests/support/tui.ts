@@ -1,0 +1,112 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { codexProgram } from "./codex.ts";
+import { CACHE, isolatedEnv, temporaryDir } from "./paths.ts";
+import { sleep, until } from "./wait.ts";
+
+const run = promisify(execFile);
+const CAPTURES = join(CACHE, "captures");
+let count = 0;
+
+/** The real Codex TUI in a terminal of its own, connected to a server. Use it with `await using`. */
+export class Tui implements AsyncDisposable {
+  readonly #socket: string;
+  readonly #name: string;
+
+  private constructor(socket: string, name: string) {
+    this.#socket = socket;
+    this.#name = name;
+  }
+
+  /** `args` go to `codex` after `--remote URL` (`["resume", ID]` opens a thread). `name` names the captures. */
+  static async start(url: string, name: string, options: { args?: readonly string[]; cwd?: string; columns?: number; rows?: number } = {}): Promise<Tui> {
+    const { bin } = await codexProgram();
+    const home = temporaryDir("tui-home");
+    mkdirSync(join(home, ".codex"));
+    const config = join(home, "tmux.conf");
+    // The whole scrollback is looked at; the status line of tmux would cost a row.
+    writeFileSync(config, "set -g history-limit 100000\nset -g status off\nset -g default-terminal xterm-256color\nset -g remain-on-exit on\n");
+    const tui = new Tui(`foldcast-${process.pid}-${count++}`, name);
+    const program = [bin, "--remote", url, ...(options.args ?? [])].map((word) => `'${word}'`).join(" ");
+    const size = ["-x", String(options.columns ?? 110), "-y", String(options.rows ?? 45)];
+    await run("tmux", ["-L", tui.#socket, "-f", config, "new-session", "-d", ...size, "-c", options.cwd ?? home, program], {
+      env: isolatedEnv(home, { TERM: "xterm-256color", NO_COLOR: "1" }),
+    });
+    process.once("exit", () => tui.#killNow());
+    return tui;
+  }
+
+  /** Types text and presses Enter, as two inputs: the TUI takes an Enter in one burst with text for a pasted newline. */
+  async submit(text: string): Promise<void> {
+    await this.type(text);
+    await sleep(250);
+    await this.press("Enter");
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#tmux("send-keys", "-l", text);
+  }
+
+  /** Keys by tmux's names: `Escape`, `Enter`, `C-c`, `C-t`. */
+  async press(...keys: string[]): Promise<void> {
+    await this.#tmux("send-keys", ...keys);
+  }
+
+  /** What is on the screen now. */
+  screen(): Promise<string> {
+    return this.#tmux("capture-pane", "-p");
+  }
+
+  /** Everything that was ever printed, the screen included. */
+  scrollback(): Promise<string> {
+    return this.#tmux("capture-pane", "-p", "-S", "-");
+  }
+
+  /** Resolves with the scrollback once it matches; rejects with it when it does not in time. */
+  async waitFor(pattern: RegExp | string, timeoutMs = 20_000): Promise<string> {
+    let seen = "";
+    const matches = (text: string): boolean => (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text));
+    try {
+      return await until(`${pattern} in the TUI`, async () => (matches((seen = await this.scrollback())) ? seen : undefined), {
+        timeoutMs,
+        everyMs: 100,
+        describe: () => seen,
+      });
+    } catch (error) {
+      await this.capture("failed");
+      throw error;
+    }
+  }
+
+  /** Resolves when the program has ended, with its exit code. */
+  async waitForExit(timeoutMs = 15_000): Promise<number> {
+    return until("the TUI's end", async () => {
+      const [dead, status] = (await this.#tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}")).trim().split(" ");
+      return dead === "1" ? Number(status) : undefined;
+    }, { timeoutMs, everyMs: 100 });
+  }
+
+  /** Keeps the scrollback as a file in the cache, to be looked at. */
+  async capture(step: string): Promise<void> {
+    mkdirSync(CAPTURES, { recursive: true });
+    writeFileSync(join(CAPTURES, `${this.#name}-${step}.txt`), await this.scrollback());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#tmux("kill-server").catch(() => undefined);
+  }
+
+  async #tmux(...args: string[]): Promise<string> {
+    return (await run("tmux", ["-L", this.#socket, ...args], { maxBuffer: 1 << 26 })).stdout;
+  }
+
+  #killNow(): void {
+    try {
+      execFileSync("tmux", ["-L", this.#socket, "kill-server"], { stdio: "ignore" });
+    } catch {
+      // It has ended already.
+    }
+  }
+}
