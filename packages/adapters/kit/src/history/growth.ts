@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+
+const EDGE_BYTES = 4096;
+
+/** What a file was when it was scanned up to `scanned`. */
+export interface FileState {
+  size: number;
+  modifiedMs: number;
+  scanned: number;
+  /** Hash of the first bytes and of the last ones before `scanned`. */
+  edges: string;
+}
+
+export type FileChange = "same" | "grown" | "rewritten";
+
+/** State of an open file whose first `scanned` bytes are known. */
+export async function fileState(file: FileHandle, scanned: number): Promise<FileState> {
+  const { size, mtimeMs } = await file.stat();
+  return { size, modifiedMs: mtimeMs, scanned, edges: await edgesOf(file, scanned) };
+}
+
+/**
+ * What happened to a file since `before`. A harness appends to its files, so equal edges of the known part count as
+ * growth; a file that became shorter, or whose known edges differ, was rewritten.
+ */
+export async function changeSince(file: FileHandle, before: FileState): Promise<FileChange> {
+  const { size, mtimeMs } = await file.stat();
+  if (size === before.size && mtimeMs === before.modifiedMs) return "same";
+  if (size < before.scanned || (await edgesOf(file, before.scanned)) !== before.edges) return "rewritten";
+  return size === before.size ? "same" : "grown";
+}
+
+async function edgesOf(file: FileHandle, scanned: number): Promise<string> {
+  const hash = createHash("sha256");
+  const buffer = Buffer.alloc(EDGE_BYTES);
+  for (const from of [0, Math.max(0, scanned - EDGE_BYTES)]) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(EDGE_BYTES, scanned), from);
+    hash.update(buffer.subarray(0, bytesRead));
+  }
+  return hash.digest("hex");
+}

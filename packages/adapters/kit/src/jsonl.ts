@@ -1,0 +1,129 @@
+import type { FileHandle } from "node:fs/promises";
+
+/** Longest line that is read, in bytes; one image in base64 can be several megabytes. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** A piece of a file in bytes, such as one line without its end. */
+export interface FilePiece {
+  offset: number;
+  length: number;
+}
+
+/**
+ * One line, without its end (`\n` or `\r\n`) and without a byte order mark. The bytes are the reader's own buffer and
+ * change after the call: decode or copy what is to stay. `ended` is false for a last line without its newline, which a
+ * running writer may still be at.
+ */
+export type LineHandler = (bytes: Buffer, start: number, end: number, offset: number, ended: boolean) => void;
+
+export interface LineScan {
+  /** Offset behind the last byte that was looked at. */
+  end: number;
+  /** Offset where the last line without a newline begins; equals `end` when the file ends in a newline. */
+  unendedFrom: number;
+  /** Lines longer than the limit; they were skipped and never held in memory. */
+  oversized: number;
+}
+
+export interface ScanOptions {
+  from?: number;
+  maxLineBytes?: number;
+}
+
+/**
+ * Reads lines from an open file by chunks, calling `onLine` for each one that is not blank. Lines end at the byte
+ * `\n` only, so U+2028 and U+2029 inside a line are text. Memory is bounded by the longest line.
+ */
+export async function scanLines(file: FileHandle, onLine: LineHandler, options: ScanOptions = {}): Promise<LineScan> {
+  const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  /** File offset of `buffer[0]`, bytes held, and how far those were searched. */
+  let base = options.from ?? 0;
+  let held = 0;
+  let searched = 0;
+  let oversized = 0;
+  let skipping = false;
+  let lineStart = base;
+  for (;;) {
+    if (held === buffer.length) {
+      const larger = Buffer.allocUnsafe(buffer.length * 2);
+      buffer.copy(larger, 0, 0, held);
+      buffer = larger;
+    }
+    const { bytesRead } = await file.read(buffer, held, buffer.length - held, base + held);
+    if (bytesRead === 0) break;
+    held += bytesRead;
+    const filled = buffer.subarray(0, held);
+    let start = 0;
+    for (;;) {
+      const newline = filled.indexOf(NEWLINE, Math.max(start, searched));
+      if (newline === -1) break;
+      if (skipping) skipping = false;
+      else if (newline - start > limit) oversized++;
+      else emit(buffer, start, newline, base + start, true, onLine);
+      start = newline + 1;
+      lineStart = base + start;
+    }
+    if (held - start > limit && !skipping) {
+      oversized++;
+      skipping = true;
+    }
+    if (skipping) start = held;
+    buffer.copyWithin(0, start, held);
+    base += start;
+    held -= start;
+    searched = held;
+  }
+  const end = base + held;
+  if (held > 0 && !skipping) emit(buffer, 0, held, base, false, onLine);
+  return { end, unendedFrom: lineStart, oversized };
+}
+
+function emit(buffer: Buffer, from: number, to: number, offset: number, ended: boolean, onLine: LineHandler): void {
+  let start = from;
+  let end = to;
+  if (offset === 0 && buffer[start] === 0xef && buffer[start + 1] === 0xbb && buffer[start + 2] === 0xbf) start += 3;
+  while (end > start && (buffer[end - 1] === RETURN || buffer[end - 1] === 0x20)) end--;
+  if (end > start) onLine(buffer, start, end, offset + (start - from), ended);
+}
+
+const GAP_BYTES = 64 * 1024;
+const BATCH_BYTES = 1024 * 1024;
+
+/**
+ * Reads given pieces of an open file, in the order given, and calls `onPiece` for each; pieces that stand close
+ * together are read at once. A piece that the file no longer holds whole is given as far as it goes. The bytes are
+ * only valid during the call.
+ */
+export async function readPieces(
+  file: FileHandle, pieces: readonly FilePiece[], onPiece: (bytes: Buffer, start: number, end: number, index: number) => void,
+): Promise<void> {
+  let buffer = Buffer.allocUnsafe(0);
+  let first = 0;
+  while (first < pieces.length) {
+    const from = pieces[first]!.offset;
+    let to = from + pieces[first]!.length;
+    let last = first;
+    for (let next = pieces[last + 1]; next !== undefined; next = pieces[last + 1]) {
+      const end = next.offset + next.length;
+      if (next.offset < from || next.offset - to > GAP_BYTES || end - from > BATCH_BYTES) break;
+      to = Math.max(to, end);
+      last++;
+    }
+    if (buffer.length < to - from) buffer = Buffer.allocUnsafe(Math.max(to - from, BATCH_BYTES));
+    let filled = 0;
+    while (filled < to - from) {
+      const { bytesRead } = await file.read(buffer, filled, to - from - filled, from + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    for (let index = first; index <= last; index++) {
+      const start = pieces[index]!.offset - from;
+      onPiece(buffer, Math.min(start, filled), Math.min(start + pieces[index]!.length, filled), index);
+    }
+    first = last + 1;
+  }
+}
