@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atExit } from "./exit.ts";
 
 /** The root of the repository, with no trailing slash. */
 export const REPO = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -12,15 +13,10 @@ export const CACHE = join(REPO, ".cache");
 /** Recorded sessions and traffic, beside the repository. Only tests read them. */
 export const SHARED = join(REPO, "..", "shared");
 
-const temporary = new Set<string>();
-process.once("exit", () => {
-  for (const dir of temporary) rmSync(dir, { recursive: true, force: true });
-});
-
 /** A new empty folder that is gone when the test process ends. */
 export function temporaryDir(label: string): string {
   const dir = mkdtempSync(join(tmpdir(), `foldcast-${label}-`));
-  temporary.add(dir);
+  atExit(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 

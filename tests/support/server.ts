@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { atExit } from "./exit.ts";
 import { isolatedEnv, REPO, temporaryDir } from "./paths.ts";
 import { sleep } from "./wait.ts";
 
@@ -65,9 +66,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     });
     child.once("close", resolve);
   });
-  const killAtExit = (): void => void child.kill("SIGKILL");
-  process.once("exit", killAtExit);
-  void ended.then(() => process.off("exit", killAtExit));
+  const callOff = atExit(() => child.kill("SIGKILL"));
+  void ended.then(callOff);
 
   const firstLine = await Promise.race([readyLine(() => stdout), ended.then(() => undefined), sleep(20_000)]);
   const ready = firstLine === undefined ? undefined : listening.safeParse(JSON.parse(firstLine));

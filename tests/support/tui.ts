@@ -3,17 +3,21 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { codexProgram } from "./codex.ts";
+import { atExit } from "./exit.ts";
 import { CACHE, isolatedEnv, temporaryDir } from "./paths.ts";
 import { sleep, until } from "./wait.ts";
 
 const run = promisify(execFile);
 const CAPTURES = join(CACHE, "captures");
+/** Stands in the composer while it is empty. */
+const PLACEHOLDER = "Ask Codex to do anything";
 let count = 0;
 
 /** The real Codex TUI in a terminal of its own, connected to a server. Use it with `await using`. */
 export class Tui implements AsyncDisposable {
   readonly #socket: string;
   readonly #name: string;
+  #callOff: () => void = () => undefined;
 
   private constructor(socket: string, name: string) {
     this.#socket = socket;
@@ -29,20 +33,40 @@ export class Tui implements AsyncDisposable {
     // The whole scrollback is looked at; the status line of tmux would cost a row.
     writeFileSync(config, "set -g history-limit 100000\nset -g status off\nset -g default-terminal xterm-256color\nset -g remain-on-exit on\n");
     const tui = new Tui(`foldcast-${process.pid}-${count++}`, name);
-    const program = [bin, "--remote", url, ...(options.args ?? [])].map((word) => `'${word}'`).join(" ");
+    // Inline mode: in the alternate screen the terminal keeps no scrollback.
+    const program = [bin, "--no-alt-screen", "--remote", url, ...(options.args ?? [])].map((word) => `'${word}'`).join(" ");
     const size = ["-x", String(options.columns ?? 110), "-y", String(options.rows ?? 45)];
     await run("tmux", ["-L", tui.#socket, "-f", config, "new-session", "-d", ...size, "-c", options.cwd ?? home, program], {
       env: isolatedEnv(home, { TERM: "xterm-256color", NO_COLOR: "1" }),
     });
-    process.once("exit", () => tui.#killNow());
+    tui.#callOff = atExit(() => tui.#killNow());
     return tui;
   }
 
-  /** Types text and presses Enter, as two inputs: the TUI takes an Enter in one burst with text for a pasted newline. */
+  /** Resolves when the composer is empty and takes a prompt. */
+  async ready(timeoutMs = 30_000): Promise<void> {
+    await until("an empty composer", async () => ((await this.screen()).includes(PLACEHOLDER) ? true : undefined), {
+      timeoutMs,
+      everyMs: 100,
+    });
+  }
+
+  /**
+   * Types a prompt and presses Enter until the composer has let it go: the TUI takes an Enter that comes in one burst
+   * with text for a pasted newline, and drops one that comes before its thread is there.
+   */
   async submit(text: string): Promise<void> {
     await this.type(text);
-    await sleep(250);
-    await this.press("Enter");
+    await until("the typed text", async () => ((await this.screen()).includes(text.slice(0, 40)) ? true : undefined), { everyMs: 50 });
+    for (let attempt = 1; ; attempt++) {
+      await sleep(300);
+      await this.press("Enter");
+      try {
+        return await this.ready(2_000);
+      } catch (error) {
+        if (attempt === 5) throw error;
+      }
+    }
   }
 
   async type(text: string): Promise<void> {
@@ -95,6 +119,7 @@ export class Tui implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#callOff();
     await this.#tmux("kill-server").catch(() => undefined);
   }
 
