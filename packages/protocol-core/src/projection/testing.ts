@@ -60,7 +60,7 @@ export class Given {
 export interface Projected {
   projector: TurnProjector;
   /** Notifications as a client of each dialect gets them. */
-  frames(policy: DeliveryPolicy): Notification[];
+  frames: (policy: DeliveryPolicy) => Notification[];
 }
 
 export function project(events: readonly HarnessEvent[], options: Partial<ProjectorOptions> = {}): Projected {
