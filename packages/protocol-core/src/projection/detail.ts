@@ -1,13 +1,23 @@
 import type { Entry } from "./entries.ts";
 import type { ItemDetail } from "./outputs.ts";
 
-/** The audit part of a tool call's output; nothing for items that are no tool call and have no native reference. */
-export function detailOf(entry: Entry): { detail?: ItemDetail } {
-  const { source, reading } = entry;
-  if (reading === null && source.ref === undefined && !entry.truncated) return {};
-  const call = source.kind === "tool" && reading !== null
-    ? { rawName: source.name, rawInput: source.input, kind: reading.kind, canonicalName: reading.canonicalName, canonicalArguments: reading.canonicalArguments }
-    : {};
-  const result = entry.resultReading === null ? {} : { evidence: entry.resultReading.evidence, view: entry.resultReading.view };
-  return { detail: { ...call, ...result, ...(source.ref === undefined ? {} : { ref: source.ref }), ...(entry.truncated ? { truncated: true } : {}) } };
+/** The audit part of an item's output; undefined for items that are no tool call and have no native reference. */
+export function detailOf(entry: Entry): ItemDetail | undefined {
+  const { source, reading, resultReading } = entry;
+  if (reading === null && source.ref === undefined && !entry.truncated) return undefined;
+  const detail: Record<string, unknown> = {};
+  if (source.kind === "tool" && reading !== null) {
+    detail["rawName"] = source.name;
+    detail["rawInput"] = source.input;
+    detail["kind"] = reading.kind;
+    detail["canonicalName"] = reading.canonicalName;
+    detail["canonicalArguments"] = reading.canonicalArguments;
+  }
+  if (resultReading !== null) {
+    detail["evidence"] = resultReading.evidence;
+    detail["view"] = resultReading.view;
+  }
+  if (source.ref !== undefined) detail["ref"] = source.ref;
+  if (entry.truncated) detail["truncated"] = true;
+  return detail;
 }

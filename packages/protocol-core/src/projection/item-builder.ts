@@ -16,40 +16,41 @@ export interface BuildContext {
 
 /** The item as it stands in the entry; `completedAt` undefined while it is open. */
 export function buildItem(id: string, entry: Entry, context: BuildContext, completedAt?: number | null): ThreadItem | null {
-  const times = { startedAtMs: entry.startedAt, completedAtMs: completedAt ?? null };
+  const startedAtMs = entry.startedAt;
+  const completedAtMs = completedAt ?? null;
   const { source, result, outcome, shape } = entry;
   switch (shape?.item) {
     case "user":
-      return { type: "userMessage", id, clientId: clientIdOf(source), content: contentOf(source), ...times };
+      return { type: "userMessage", id, clientId: clientIdOf(source), content: contentOf(source), startedAtMs, completedAtMs };
     case "message":
-      return { type: "agentMessage", moderation: null, id, text: outcome === null ? "" : entry.text, phase: source.kind === "message" ? (source.phase ?? null) : null, memoryCitation: null, delivery: null, questions: null, ...times };
+      return { type: "agentMessage", moderation: null, id, text: outcome === null ? "" : entry.text, phase: source.kind === "message" ? (source.phase ?? null) : null, memoryCitation: null, delivery: null, questions: null, startedAtMs, completedAtMs };
     case "reasoning":
-      return { type: "reasoning", id, summary: outcome === null ? [] : [entry.text], content: [], ...times };
+      return { type: "reasoning", id, summary: outcome === null ? [] : [entry.text], content: [], startedAtMs, completedAtMs };
     case "compaction":
-      return { type: "contextCompaction", id, ...times };
+      return { type: "contextCompaction", id, startedAtMs, completedAtMs };
     case "planText":
-      return { type: "plan", id, text: entry.text, ...times };
+      return { type: "plan", id, text: entry.text, startedAtMs, completedAtMs };
     case "command":
-      return commandItem(id, shape, entry, context, times);
+      return commandItem(id, shape, entry, context, completedAtMs);
     case "edits":
-      return fileChangeItem(id, entry, times);
+      return fileChangeItem(id, entry, completedAtMs);
     case "mcp":
       return {
         type: "mcpToolCall", id, server: shape.server, environmentId: null, tool: shape.tool, status: callStatus(outcome), arguments: asJson(shape.arguments),
-        appContext: null, mcpAppUi: null, pluginId: null, readOnlyHint: null, ...mcpResult(entry), durationMs: durationOf(result, entry.startedAt, completedAt ?? null), ...times,
+        appContext: null, mcpAppUi: null, pluginId: null, readOnlyHint: null, ...mcpResult(entry), durationMs: durationOf(result, entry.startedAt, completedAt ?? null), startedAtMs, completedAtMs,
       };
     case "webSearch":
-      return { type: "webSearch", id, query: shape.query, action: shape.action, results: result?.results === undefined ? null : result.results.map(asJson), ...times };
+      return { type: "webSearch", id, query: shape.query, action: shape.action, results: result?.results === undefined ? null : result.results.map(asJson), startedAtMs, completedAtMs };
     case "image":
-      return { type: "imageView", id, path: shape.path, ...times };
+      return { type: "imageView", id, path: shape.path, startedAtMs, completedAtMs };
     case "agent":
-      return agentItem(id, shape, entry, context, times);
+      return agentItem(id, shape, entry, context, completedAtMs);
     case "wait":
     case "dynamic":
       return {
         type: "dynamicToolCall", id, namespace: shape.item === "dynamic" ? shape.namespace : null, tool: shape.tool, arguments: asJson(shape.arguments), status: callStatus(outcome),
         contentItems: outcome === null ? null : contentItems(result, outputOf(entry)), success: outcome === null ? null : outcome.status === "succeeded",
-        durationMs: durationOf(result, entry.startedAt, completedAt ?? null), ...times,
+        durationMs: durationOf(result, entry.startedAt, completedAt ?? null), startedAtMs, completedAtMs,
       };
     case "plan":
     case undefined:
@@ -57,9 +58,7 @@ export function buildItem(id: string, entry: Entry, context: BuildContext, compl
   }
 }
 
-type Times = { startedAtMs: number | null; completedAtMs: number | null };
-
-function commandItem(id: string, shape: CommandShape, entry: Entry, context: BuildContext, times: Times): CommandExecutionItem {
+function commandItem(id: string, shape: CommandShape, entry: Entry, context: BuildContext, completedAtMs: number | null): CommandExecutionItem {
   const { source, outcome, result } = entry;
   const declined = outcome?.status === "declined";
   const exitCode = outcome === null || declined ? null : (result?.exitCode ?? null);
@@ -69,22 +68,22 @@ function commandItem(id: string, shape: CommandShape, entry: Entry, context: Bui
     processId: typed?.processId ?? null, source: typed?.source ?? "agent",
     status: executionStatus(outcome, exitCode), commandActions: shape.actions,
     aggregatedOutput: outcome === null || declined ? null : outputOf(entry),
-    exitCode, durationMs: declined ? null : durationOf(result, entry.startedAt, times.completedAtMs), ...times,
+    exitCode, durationMs: declined ? null : durationOf(result, entry.startedAt, completedAtMs), startedAtMs: entry.startedAt, completedAtMs,
   };
 }
 
-function fileChangeItem(id: string, entry: Entry, times: Times): FileChangeItem {
+function fileChangeItem(id: string, entry: Entry, completedAtMs: number | null): FileChangeItem {
   const changes = entry.edits.map(changeOfEdit).filter((change) => change !== null);
-  return { type: "fileChange", id, changes, status: executionStatus(entry.outcome, null), ...times };
+  return { type: "fileChange", id, changes, status: executionStatus(entry.outcome, null), startedAtMs: entry.startedAt, completedAtMs };
 }
 
-function agentItem(id: string, shape: { action: AgentTool; prompt: string | null; model: string | null }, entry: Entry, context: BuildContext, times: Times): CollabAgentToolCallItem {
+function agentItem(id: string, shape: { action: AgentTool; prompt: string | null; model: string | null }, entry: Entry, context: BuildContext, completedAtMs: number | null): CollabAgentToolCallItem {
   const children = entry.children.map((child) => ({ child, threadId: context.childThreadId(child.ref) }));
   return {
     type: "collabAgentToolCall", id, tool: shape.action, status: agentStatus(entry.outcome), senderThreadId: context.threadId,
     receiverThreadIds: children.map(({ threadId }) => threadId), prompt: shape.prompt, model: shape.model,
     reasoningEffort: entry.source.kind === "agent" ? (entry.source.effort ?? null) : null,
-    agentsStates: Object.fromEntries(children.map(({ child, threadId }) => [threadId, agentState(child)])), ...times,
+    agentsStates: Object.fromEntries(children.map(({ child, threadId }) => [threadId, agentState(child)])), startedAtMs: entry.startedAt, completedAtMs,
   };
 }
 

@@ -18,15 +18,15 @@ export interface OutputAudience {
 export type ItemDetail = Readonly<Record<string, unknown>>;
 
 /** Times in Unix milliseconds; 0 where history has none. */
-export type ProjectorOutput = { audience?: OutputAudience } & (
+export type ProjectorOutput = { audience?: OutputAudience | undefined } & (
   | { type: "turn.started"; turn: Turn }
-  | { type: "item.started"; item: ThreadItem; at: number; detail?: ItemDetail }
+  | { type: "item.started"; item: ThreadItem; at: number; detail?: ItemDetail | undefined }
   | { type: "message.delta"; itemId: string; delta: string }
   | { type: "output.delta"; itemId: string; delta: string }
   | { type: "reasoning.part"; itemId: string; index: number }
   | { type: "reasoning.delta"; itemId: string; index: number; delta: string }
   | { type: "patch.updated"; itemId: string; changes: FileUpdateChange[] }
-  | { type: "item.completed"; item: ThreadItem; at: number; detail?: ItemDetail }
+  | { type: "item.completed"; item: ThreadItem; at: number; detail?: ItemDetail | undefined }
   | { type: "plan.updated"; plan: PlanStep[]; explanation: string | null }
   | { type: "usage.updated"; usage: UsageReport }
   /** The turn's diff is out of date: pull `TurnProjector.diff()` when it suits, at most four times a second. */

@@ -393,7 +393,7 @@ export class TurnProjector {
     entry.shownToMerging = true;
     this.#mergedOrder.push(entry);
     const started: FileChangeItem = { ...entry.item, status: "inProgress", completedAtMs: null };
-    out.push({ audience: MERGED, type: "item.started", item: started, at: entry.startedAt ?? 0, ...detailOf(entry) });
+    out.push({ audience: MERGED, type: "item.started", item: started, at: entry.startedAt ?? 0, detail: detailOf(entry) });
   }
 
   /** An edit that needs an approval is an item of its own for everybody, and must be there before the request. */
@@ -472,7 +472,7 @@ export class TurnProjector {
   }
 
   #itemOutput(type: "item.started" | "item.completed", entry: Entry, at: number | null, audience?: OutputAudience): ProjectorOutput {
-    return { ...(audience === undefined ? {} : { audience }), type, item: entry.item!, at: at ?? 0, ...detailOf(entry) };
+    return { audience, type, item: entry.item!, at: at ?? 0, detail: detailOf(entry) };
   }
 
   #nextId(kind: IdKind): string {
