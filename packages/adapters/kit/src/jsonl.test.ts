@@ -22,7 +22,7 @@ async function scan(content: string | Buffer, options?: ScanOptions): Promise<{ 
   try {
     const lines: Line[] = [];
     const result = await scanLines(handle, (bytes, start, end, offset, ended) => {
-      lines.push({ text: bytes.utf8Slice(start, end), offset, ended });
+      lines.push({ text: bytes.toString("utf8", start, end), offset, ended });
     }, options);
     return { lines, scan: result, file };
   } finally {
@@ -74,7 +74,7 @@ describe("readPieces", () => {
     const pieces = [{ offset: 0, length: 10 }, { offset: 11, length: 2_500_000 }, { offset: 2_500_012, length: 9 }, { offset: 2, length: 3 }];
     const handle = await open(file);
     const got: string[] = [];
-    await readPieces(handle, pieces, (bytes, start, end) => got.push(bytes.utf8Slice(start, end)));
+    await readPieces(handle, pieces, (bytes, start, end) => got.push(bytes.toString("utf8", start, end)));
     await handle.close();
     expect(got.map((text) => text.length)).toEqual([10, 2_500_000, 5, 3]);
     expect(got.map((text) => text[0])).toEqual(["a", "b", "c", "a"]);

@@ -30,5 +30,5 @@ export class DiagnosticCounter {
 
 /** The bytes of a line as a diagnostic's sample. */
 export function sampleOf(bytes: Buffer, start: number, end: number): string {
-  return bytes.utf8Slice(start, Math.min(end, start + SAMPLE_LENGTH));
+  return bytes.toString("utf8", start, Math.min(end, start + SAMPLE_LENGTH));
 }

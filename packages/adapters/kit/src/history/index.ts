@@ -1,4 +1,4 @@
-export { PLUCK_STRING_BYTES, pluck, type Plucked, type PluckShape } from "./pluck.ts";
+export { PLUCK_STRING_BYTES, plucker, type Plucked, type PluckShape } from "./pluck.ts";
 export { DiagnosticCounter, sampleOf } from "./diagnostics.ts";
 export { changeSince, fileState, type FileChange, type FileState } from "./growth.ts";
 export { PieceList } from "./pieces.ts";
