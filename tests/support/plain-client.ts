@@ -1,0 +1,91 @@
+import type { Thread, Turn } from "@foldcast/protocol-core/wire";
+import { WireClient } from "./client.ts";
+import { applyNotification, newTurn, turnFromWire, type DesktopTurn, type Dropped } from "./desktop-turns.ts";
+import { webSocket } from "./transport.ts";
+import { until } from "./wait.ts";
+
+/**
+ * A client of the default dialect that follows by state, as a program would: frames fill its turns, and the items that
+ * `turn/completed` carries are the last word. It counts completions, of which there may be one an item.
+ */
+export class PlainClient implements AsyncDisposable {
+  readonly wire: WireClient;
+  readonly threads = new Map<string, DesktopTurn[]>();
+  readonly dropped: Dropped = { completedWithoutStart: 0, deltaWithoutItem: 0, unknownTurn: 0, unknownThread: 0 };
+  /** Item id → how often its completion came. */
+  readonly completions = new Map<string, number>();
+
+  private constructor(wire: WireClient) {
+    this.wire = wire;
+    wire.on(({ method, params }) => {
+      const turns = this.threads.get(params["threadId"] as string);
+      if (turns === undefined) return;
+      applyNotification(turns, { method, params }, this.dropped);
+      if (method === "item/completed") this.#count((params["item"] as { id: string }).id);
+      if (method === "turn/completed") takeLastWord(turns, params["turn"] as Turn);
+    });
+  }
+
+  static async connect(url: string, extensions?: object): Promise<PlainClient> {
+    const client = new PlainClient(new WireClient(await webSocket(url), { label: "plain" }));
+    await client.wire.request("initialize", {
+      clientInfo: { name: "foldcast-tests", title: null, version: "0.0.0" },
+      capabilities: { experimentalApi: true, ...(extensions === undefined ? {} : { extensions }) },
+    });
+    client.wire.notify("initialized");
+    return client;
+  }
+
+  async start(params: { model: string; cwd: string } & Record<string, unknown>): Promise<Thread> {
+    const { thread } = await this.wire.request<{ thread: Thread }>("thread/start", params);
+    this.threads.set(thread.id, []);
+    return thread;
+  }
+
+  /** Resolves when the server took the prompt, with the turn's id. */
+  async submit(threadId: string, text: string): Promise<string> {
+    const { turn } = await this.wire.request<{ turn: Turn }>("turn/start", { threadId, input: [{ type: "text", text, text_elements: [] }] });
+    return turn.id;
+  }
+
+  /** Resolves with the turn when it has ended. */
+  async prompt(threadId: string, text: string): Promise<DesktopTurn> {
+    return this.ended(threadId, await this.submit(threadId, text));
+  }
+
+  ended(threadId: string, turnId: string): Promise<DesktopTurn> {
+    const turn = (): DesktopTurn | undefined => this.threads.get(threadId)?.find((one) => one.id === turnId);
+    return until("the turn's end", () => (turn()?.status === "inProgress" ? undefined : turn()), {
+      timeoutMs: 20_000,
+      everyMs: 2,
+      describe: () => JSON.stringify(turn()).slice(0, 2_000),
+    });
+  }
+
+  /** The thread's turns as the server reads them from its history. */
+  async read(threadId: string): Promise<{ thread: Thread; turns: DesktopTurn[] }> {
+    const { thread } = await this.wire.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: true });
+    return { thread, turns: thread.turns.map(turnFromWire) };
+  }
+
+  close(): Promise<void> {
+    return this.wire.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #count(id: string): void {
+    this.completions.set(id, (this.completions.get(id) ?? 0) + 1);
+  }
+}
+
+function takeLastWord(turns: DesktopTurn[], wire: Turn): void {
+  const turn = turns.find((one) => one.id === wire.id) ?? newTurn(wire.id);
+  turn.startedAt = wire.startedAt;
+  for (const item of wire.items) {
+    const at = turn.items.findIndex((one) => one.id === item.id);
+    if (at >= 0) turn.items[at] = structuredClone(item);
+  }
+}
