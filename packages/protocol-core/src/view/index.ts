@@ -1,0 +1,2 @@
+export * from "./turn-view.ts";
+export * from "./thread-view.ts";
