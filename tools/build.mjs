@@ -2,12 +2,13 @@
 // Bundles the command line into packages/host-runtime/dist: our own packages inside, real dependencies outside, one
 // chunk for each lazily imported part, so that a command loads only what it needs.
 
-import { readFileSync, rmSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-const host = join(import.meta.dirname, "..", "packages", "host-runtime");
+const root = join(import.meta.dirname, "..");
+const host = join(root, "packages", "host-runtime");
 /** @type {{ dependencies?: Record<string, string>, optionalDependencies?: Record<string, string>, peerDependencies?: Record<string, string> }} */
 const manifest = JSON.parse(readFileSync(join(host, "package.json"), "utf8"));
 const declared = new Set(
@@ -32,6 +33,8 @@ const externals = {
   },
 };
 
+// npm packs these two from the package's own folder only.
+for (const name of ["LICENSE", "README.md"]) copyFileSync(join(root, name), join(host, name));
 rmSync(join(host, "dist"), { recursive: true, force: true });
 const result = await build({
   absWorkingDir: host,
