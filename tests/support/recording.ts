@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { CACHE, REPO } from "./paths.ts";
-import type { WireSchema } from "./schema.ts";
+import { WireSchema } from "./schema.ts";
 
 /**
  * Every test client writes down what went over its connection, one file a connection, in `.cache/frames/<test file>`.
@@ -32,7 +32,9 @@ export class FrameRecorder {
   /** A recorder for the test file that runs now; `label` names the connection in the file's name. */
   static forTest(label: string): FrameRecorder {
     const dir = folderOfThisTest();
-    return new FrameRecorder(join(dir, `${String(readdirSync(dir).length).padStart(4, "0")}-${label.replace(/\W+/g, "-")}.jsonl`));
+    const recorder = new FrameRecorder(join(dir, `${String(readdirSync(dir).length).padStart(4, "0")}-${label.replace(/\W+/g, "-")}.jsonl`));
+    open.add(recorder);
+    return recorder;
   }
 
   record(dir: Direction, msg: unknown): void {
@@ -47,6 +49,7 @@ export class FrameRecorder {
   }
 }
 
+const open = new Set<FrameRecorder>();
 let prepared: string | undefined;
 
 /** Emptied when a test file starts, so that no frame of an earlier run is judged. */
@@ -103,6 +106,19 @@ export function judge(frames: Iterable<RecordedFrame>, schema: WireSchema, into:
     else check("response", asked.get(msg["id"]) ?? `to the unknown request ${JSON.stringify(msg["id"])}`, msg);
   }
   return into;
+}
+
+/** Judges every connection of this test file when it is done, where the schema is in the cache. Call it once, at the top. */
+export function judgeAfterAll(): void {
+  afterAll(() => {
+    const schema = WireSchema.cached();
+    if (schema === null) return;
+    for (const recorder of open) recorder.flush();
+    const dir = folderOfThisTest();
+    const judged: Judgement = { counts: new Map(), faults: [] };
+    for (const file of readdirSync(dir)) judge(readRecording(join(dir, file)), schema, judged);
+    expect(judged.faults.slice(0, 20)).toEqual([]);
+  });
 }
 
 function asksForExtension(params: unknown): boolean {

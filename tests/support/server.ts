@@ -35,6 +35,8 @@ export interface RunningServer extends AsyncDisposable {
 export interface ServerOptions {
   /** Scenarios that the scripted harness plays, by file name. */
   scenarios?: Readonly<Record<string, object>>;
+  /** Of the scenarios' delays; 0 (default) removes them. */
+  speed?: number;
   args?: readonly string[];
   /** Kept by a second start, to see what survives a restart. */
   dataDir?: string;
@@ -49,7 +51,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const home = temporaryDir("home");
   const [command, prefix] = options.command ?? FROM_SOURCE;
   const args = [...prefix, "serve", "--port", "0", "--data-dir", dataDir, "--no-native"];
-  if (options.scenarios !== undefined) args.push("--scenario", writeScenarios(options.scenarios), "--scenario-speed", "0");
+  if (options.scenarios !== undefined) args.push("--scenario", writeScenarios(options.scenarios), "--scenario-speed", String(options.speed ?? 0));
   const child = spawn(command, [...args, ...(options.args ?? [])], {
     cwd: REPO,
     env: isolatedEnv(home, options.env),

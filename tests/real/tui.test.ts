@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { desktopFold } from "../support/desktop-fold.ts";
+import { DesktopClient } from "../support/desktop-client.ts";
+import { temporaryDir } from "../support/paths.ts";
+import { ANSWER_WORD, SCENARIOS } from "../support/scenarios.ts";
+import { startServer } from "../support/server.ts";
+import { tap } from "../support/tap.ts";
+import { Tui } from "../support/tui.ts";
+import { until } from "../support/wait.ts";
+
+const count = (text: string, word: string): number => text.split(word).length - 1;
+
+describe("the real Codex TUI", () => {
+  test("shows whole turns of a foreign harness, and obeys", async () => {
+    const cwd = temporaryDir("project");
+    await using server = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--harness", "scripted"] });
+    await using wire = await tap(server.url, "tui");
+    await using tui = await Tui.start(wire.url, "turns", { cwd, args: ["-m", "scripted/work"] });
+    await tui.waitFor(cwd);
+    await tui.ready();
+    await tui.capture("1-connected");
+
+    await tui.submit("the first prompt");
+    const first = await tui.waitFor("Worked for");
+    await tui.capture("2-first-turn");
+    expect(first).toContain("I will look at the files.");
+    expect(first).toContain("Ran echo hello && date");
+    expect(first).toContain("Monday");
+    for (const name of ["alpha.txt", "beta.txt", "gamma.txt"]) expect(first).toContain(name);
+    expect(count(first, ANSWER_WORD)).toBe(1);
+    const methods = wire.frames.filter((frame) => frame.dir === "s2c").map((frame) => frame.msg["method"]);
+    expect(methods).toContain("item/reasoning/summaryTextDelta");
+    expect(methods.filter((method) => method === "item/agentMessage/delta").length).toBeGreaterThan(4);
+
+    await tui.press("C-t");
+    await until("the reasoning in the transcript", async () => (/first\.|Looking around/.test(await tui.screen()) ? true : undefined), { everyMs: 100 });
+    await tui.capture("3-transcript");
+    await tui.press("C-t");
+    await tui.ready();
+
+    await tui.submit("the second prompt");
+    await tui.waitFor("Nothing was left to do.");
+    await tui.capture("4-second-turn");
+
+    await tui.submit("a long one");
+    await tui.waitFor("This takes a while.");
+    await tui.press("Escape");
+    const interrupted = await tui.waitFor("Conversation interrupted");
+    await tui.capture("5-interrupted");
+    expect(interrupted).not.toContain("never seen");
+    expect(count(interrupted, ANSWER_WORD)).toBe(1);
+
+    const { pathname } = new URL(wire.url);
+    expect(pathname).toBe("/");
+    await using desktop = await DesktopClient.connect(server.url);
+    const threadId = (await desktop.list())[0]?.id;
+    const turns = await desktop.open(threadId ?? "");
+    expect(turns.map((turn) => desktopFold(turn).collapses)).toEqual([true, true, false]);
+
+    await tui.press("C-c");
+    await tui.press("C-c");
+    expect(await tui.waitForExit()).toBe(0);
+    await tui.capture("6-quit");
+  });
+});
