@@ -30,7 +30,9 @@ export function openingCase(n: number, newest: number): BenchCase {
     n,
     unit: "ms",
     growthFrom: n / 10,
-    prepare: async (items) => void (await writeClaudeSession(fileFor(items), items)),
+    prepare: async (items) => {
+      await writeClaudeSession(fileFor(items), items);
+    },
     run: (items) => timed(() => open(fileFor(items))),
     close() {
       if (folder !== null) rmSync(folder, { recursive: true, force: true });
