@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import { foldcast, jsonLines } from "../support/command.ts";
 import type { DesktopTurn } from "../support/desktop-turns.ts";
-import { generatedPlan, MARK, promptOf, scenarioOf, type Feature, type GeneratedPlan } from "../support/generated-scenarios.ts";
+import { generatedPlan, MARK, promptOf, scenarioOf, type GeneratedPlan } from "../support/generated-scenarios.ts";
 import { withoutIds } from "../support/normal.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { judgeAfterAll } from "../support/recording.ts";
@@ -46,7 +46,7 @@ test("what a new process reads from the session file is what the clients saw liv
     const turns = (next < 0 ? rest : rest.slice(0, next)).filter((line) => line["type"] === "turn");
     expect(withoutIds(turns.map(ofReplay)), JSON.stringify(plan)).toEqual(withoutIds(live.map(ofLive)));
   }
-  const hit = new Map<Feature | string, number>();
+  const hit = new Map<string, number>();
   for (const { plan, live } of played) {
     for (const feature of plan.turns.flatMap((turn) => turn.features)) hit.set(feature, (hit.get(feature) ?? 0) + 1);
     for (const turn of live) hit.set(`ended ${turn.status}`, (hit.get(`ended ${turn.status}`) ?? 0) + 1);

@@ -30,6 +30,8 @@ export interface WireClientOptions {
   /** Makes request ids; integers from 1 by default. */
   nextId?: () => string | number;
   requestTimeoutMs?: number;
+  /** False for a connection to a program that is not ours: its frames are not ours to judge. Default true. */
+  record?: boolean;
 }
 
 /**
@@ -44,13 +46,13 @@ export class WireClient implements AsyncDisposable {
   closed: string | null = null;
   readonly #transport: Transport;
   readonly #rpc: JSONRPCClient;
-  readonly #recorder: FrameRecorder;
+  readonly #recorder: FrameRecorder | null;
   readonly #listeners = new Set<(frame: ReceivedNotification | ReceivedRequest) => void>();
   readonly #timeoutMs: number;
 
   constructor(transport: Transport, options: WireClientOptions = {}) {
     this.#transport = transport;
-    this.#recorder = FrameRecorder.forTest(options.label ?? "client");
+    this.#recorder = options.record === false ? null : FrameRecorder.forTest(options.label ?? "client");
     this.#timeoutMs = options.requestTimeoutMs ?? 15_000;
     this.#rpc = new JSONRPCClient((payload: object) => {
       // The real clients send no `jsonrpc` member.
@@ -58,14 +60,14 @@ export class WireClient implements AsyncDisposable {
     }, options.nextId);
     transport.listen((text) => this.#receive(text), (why) => {
       this.closed = why;
-      this.#recorder.flush();
+      this.#recorder?.flush();
       this.#rpc.rejectAllPendingRequests(why);
     });
   }
 
   /** Sends one frame as it stands. */
   send(frame: object): void {
-    this.#recorder.record("c2s", frame);
+    this.#recorder?.record("c2s", frame);
     this.#transport.send(JSON.stringify(frame));
   }
 
@@ -112,7 +114,7 @@ export class WireClient implements AsyncDisposable {
 
   async close(): Promise<void> {
     await this.#transport.close();
-    this.#recorder.flush();
+    this.#recorder?.flush();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -122,10 +124,10 @@ export class WireClient implements AsyncDisposable {
   #receive(text: string): void {
     const frame = parseFrame(text);
     if (frame.kind === "ignored") {
-      this.#recorder.record("s2c", text);
+      this.#recorder?.record("s2c", text);
       return;
     }
-    this.#recorder.record("s2c", JSON.parse(text));
+    this.#recorder?.record("s2c", JSON.parse(text));
     if (frame.kind === "response" || frame.kind === "error") {
       this.#rpc.receive({ ...(JSON.parse(text) as JSONRPCResponse), jsonrpc: "2.0" });
       return;
