@@ -1,0 +1,63 @@
+import { isJsonObject } from "@foldcast/protocol-core/wire";
+
+/** One line of a session file as it stands there. Nothing is promised about any member. */
+export type SessionRecord = Readonly<Record<string, unknown>>;
+export type ContentBlock = Readonly<Record<string, unknown>>;
+
+export function parseRecord(text: string): SessionRecord | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function stringOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** A string that says something; null for an empty one. */
+export function filledString(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Unix milliseconds of an ISO time; null when there is none. */
+export function timeOf(record: SessionRecord): number | null {
+  const text = record["timestamp"];
+  if (typeof text !== "string") return null;
+  const time = Date.parse(text);
+  return Number.isFinite(time) ? time : null;
+}
+
+export function messageOf(record: SessionRecord): Readonly<Record<string, unknown>> {
+  return objectOf(record["message"]);
+}
+
+/** A message's blocks; a plain string is one text block, and what is no object is left out. */
+export function blocksOf(content: unknown): ContentBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}
+
+/** `tool_use`, and `server_tool_use` and the like for tools that the API runs itself. */
+export function isToolUse(block: ContentBlock): boolean {
+  const type = block["type"];
+  return typeof type === "string" && type.endsWith("tool_use");
+}
+
+/** `tool_result` of a user line, and `web_search_tool_result` and the like in an assistant's own line. */
+export function isToolResult(block: ContentBlock): boolean {
+  const type = block["type"];
+  return typeof type === "string" && type.endsWith("tool_result");
+}
+
+/** Whitespace of a text made single spaces, cut to `length` characters. */
+export function firstWords(text: string, length: number): string {
+  const words = text.slice(0, length * 8).replace(/\s+/g, " ").trim().slice(0, length);
+  return words.replace(/[\ud800-\udbff]$/, "");
+}

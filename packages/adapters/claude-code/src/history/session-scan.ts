@@ -1,0 +1,142 @@
+import type { FileHandle } from "node:fs/promises";
+import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import { failureOf, turnLimitFailure } from "./failure.ts";
+import { isOwnLine, type LineFacts, readLine, SILENT_TYPES } from "./line.ts";
+import { messageOf, parseRecord } from "./record.ts";
+import { type LinePlace, TurnList } from "./turn-list.ts";
+import { readUserContent } from "./user-content.ts";
+
+/** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
+const QUEUED_COMMAND = "queued_command";
+
+/**
+ * Everything known of a session file up to some byte. Lines are fed in the order of the file, and again from there
+ * when the file has grown.
+ */
+export class SessionScan {
+  /** Lines of the session itself. */
+  readonly main = new TurnList();
+  /** Lines of sub-agents; all there is in a sub-agent's own file. */
+  readonly side = new TurnList();
+  /** Lines that only Claude Code writes, shown or not. */
+  lines = 0;
+  cwd: string | null = null;
+  sessionId: string | null = null;
+  agentId: string | null = null;
+  scanned = 0;
+  readonly #titles = new Map<"ai" | "custom" | "summary", string>();
+  readonly #seen = new Set<string>();
+  /** Sub-agent lines before the first turn. */
+  #early: LinePlace[] = [];
+  readonly #diagnostics: DiagnosticCounter;
+
+  constructor(diagnostics: DiagnosticCounter) {
+    this.#diagnostics = diagnostics;
+  }
+
+  /** The name that the person gave, else the one made by the harness. */
+  get title(): string | null {
+    return this.#titles.get("custom") ?? this.#titles.get("ai") ?? this.#titles.get("summary") ?? null;
+  }
+
+  /** A file with nothing but sub-agent lines is a sub-agent's own: they are its turns. */
+  get ownTurns(): TurnList {
+    return this.main.empty ? this.side : this.main;
+  }
+
+  get isSubAgent(): boolean {
+    return this.main.empty && !this.side.empty;
+  }
+
+  async read(file: FileHandle): Promise<void> {
+    const result = await scanLines(file, (bytes, start, end, offset, ended) => {
+      if (this.#line(bytes, start, end, offset)) {
+        if (!ended) this.scanned = offset + (end - start);
+      } else if (ended) this.#repair(bytes, start, end, offset);
+      else this.#diagnostics.count("line.unfinished", sampleOf(bytes, start, end));
+    }, { from: this.scanned });
+    // A last line that is whole counts as read without its newline; a cut one is looked at again when the file grows.
+    this.scanned = Math.max(this.scanned, result.unendedFrom);
+    if (result.oversized > 0) this.#diagnostics.count("line.tooLong", null, result.oversized);
+  }
+
+  /**
+   * A process that was killed leaves half a line, and the next one writes on behind it: the whole line at the end of
+   * such a line is still good.
+   */
+  #repair(bytes: Buffer, start: number, end: number, offset: number): void {
+    this.#diagnostics.count("line.malformed", sampleOf(bytes, start, end));
+    let at = start;
+    for (let tries = 0; tries < 64; tries++) {
+      at = bytes.indexOf("{\"", at + 1);
+      if (at === -1 || at >= end) return;
+      const name = bytes.toString("latin1", at + 2, at + 20);
+      if (/^(?:parentUuid|type|uuid|sessionId|isSidechain)"/.test(name) && this.#line(bytes, at, end, offset + (at - start))) return;
+    }
+  }
+
+  #line(bytes: Buffer, start: number, end: number, offset: number): boolean {
+    const facts = readLine(bytes, start, end);
+    if (facts === null) return false;
+    if (isOwnLine(facts)) this.lines++;
+    this.sessionId ??= facts.sessionId;
+    this.cwd ??= facts.cwd;
+    if (facts.sidechain) this.agentId ??= facts.agentId;
+    if (facts.title !== null) this.#titles.set(facts.title.kind, facts.title.text);
+    if (SILENT_TYPES.has(facts.type)) return true;
+    if (facts.uuid !== null) {
+      // Resuming, forking and a second compaction copy lines with their ids.
+      if (this.#seen.has(facts.uuid)) {
+        this.#diagnostics.count("line.copy", sampleOf(bytes, start, end));
+        return true;
+      }
+      this.#seen.add(facts.uuid);
+    }
+    const place = { offset, length: end - start };
+    const text = (): string => bytes.toString("utf8", start, end);
+    this.#sort(facts.sidechain ? this.side : this.main, facts, place, text);
+    if (facts.sidechain) {
+      if (!this.main.attach(place)) this.#early.push(place);
+    } else if (this.#early.length > 0 && !this.main.empty) {
+      for (const early of this.#early) this.main.attach(early);
+      this.#early = [];
+    }
+    return true;
+  }
+
+  #sort(into: TurnList, facts: LineFacts, place: LinePlace, text: () => string): void {
+    switch (facts.type) {
+      case "assistant":
+        return into.assistant(facts, place, facts.apiError || facts.stopReason === "refusal" ? failureOf(parseRecord(text()) ?? {}) : null);
+      case "user":
+        return this.#user(into, facts, place, text);
+      case "attachment":
+        if (facts.attachmentType === QUEUED_COMMAND) into.member(facts, place);
+        else if (facts.attachmentType === "max_turns_reached") into.fail(turnLimitFailure(parseRecord(text()) ?? {}));
+        return;
+      case "system":
+        if (facts.subtype === "compact_boundary") into.boundary(facts, place);
+        else if (facts.subtype === "api_error") into.member(facts, place);
+        else if (facts.subtype === "turn_duration" && facts.durationMs !== null) into.duration(facts.durationMs);
+        // The rest is output of local commands, reports of hooks and notes of the terminal: for the person at that
+        // terminal, not part of the exchange. As items they would stand behind an answer and keep its turn open.
+        return;
+      default:
+        this.#diagnostics.count("line.unknownType", text().slice(0, 200));
+        // State of the program has neither an id in the chain nor a message.
+        if (facts.uuid !== null || facts.hasMessage) into.member(facts, place);
+    }
+  }
+
+  #user(into: TurnList, facts: LineFacts, place: LinePlace, text: () => string): void {
+    const results = facts.blocks.length > 0 && facts.blocks.every((block) => block.isResult);
+    if (results) return into.user(facts, place, NOTHING);
+    if (facts.compactSummary) return into.summary(facts, place);
+    if (facts.hidden && !facts.blocks.some((block) => block.isResult)) return into.hiddenUser(facts, place);
+    const record = parseRecord(text());
+    if (record === null) return this.#diagnostics.count("line.malformed", text().slice(0, 200));
+    into.user(facts, place, readUserContent(messageOf(record)["content"]));
+  }
+}
+
+const NOTHING = { kind: "nothing", input: [], text: "", interrupted: false } as const satisfies ReturnType<typeof readUserContent>;

@@ -1,0 +1,230 @@
+import { PieceList } from "@foldcast/adapter-kit";
+import type { HarnessError, TurnOutcome } from "@foldcast/protocol-core/harness";
+import type { BlockFacts, LineFacts } from "./line.ts";
+import { firstWords } from "./record.ts";
+import type { UserContent } from "./user-content.ts";
+import { isAnsweredCommand } from "./user-content.ts";
+
+const PROMPT_CHARACTERS = 200;
+
+/** What the first line of a turn is. */
+export type TurnOpening =
+  /** A prompt or an answered command: its content is the turn's input. */
+  | "prompt"
+  /** A command of the person's own shell. */
+  | "shell"
+  /** News that set the agent to work. */
+  | "notice"
+  /** A compaction that stood between two turns. */
+  | "compaction"
+  /** Lines with no prompt before them in the file. */
+  | "content";
+
+/** One turn as the index holds it: where its lines are, and what they prove. */
+export interface IndexedTurn {
+  key: string;
+  opening: TurnOpening;
+  prompt: string;
+  outcome: TurnOutcome;
+  startedAt: number | null;
+  completedAt: number | null;
+  durationMs: number | null;
+  pieces: PieceList;
+}
+
+export interface LinePlace {
+  offset: number;
+  length: number;
+}
+
+interface PendingCommand {
+  facts: LineFacts;
+  place: LinePlace;
+  content: UserContent;
+}
+
+/**
+ * Sorts the lines of a conversation into turns, in the order of the file. The order of the file and not the `parentUuid`
+ * chain decides: chains break at compactions, at lines that were never written and where two processes wrote, and a
+ * branch that a rewind left behind did happen; so no line can be lost. Two things overrule the order: the blocks of one
+ * message stay in the turn where the message began, and a tool's result stays with its call.
+ */
+export class TurnList {
+  readonly turns: IndexedTurn[] = [];
+  readonly #turnOfMessage = new Map<string, IndexedTurn>();
+  readonly #turnOfCall = new Map<string, IndexedTurn>();
+  #current: IndexedTurn | null = null;
+  /** The agent owes an answer: lines that follow without a prompt go on with the current turn. */
+  #busy = false;
+  #answered = false;
+  #command: PendingCommand | null = null;
+  #boundary = false;
+  #turnIndex: number | null = null;
+
+  get empty(): boolean {
+    return this.turns.length === 0;
+  }
+
+  user(facts: LineFacts, place: LinePlace, content: UserContent): void {
+    const hasResults = facts.blocks.some((block) => block.isResult);
+    if (content.interrupted) this.#interrupt();
+    if (hasResults) {
+      const into = this.#add(facts, place, this.#joined(facts));
+      // A result that comes before its call keeps the place for it.
+      for (const { callId } of facts.blocks) if (callId !== null && !this.#turnOfCall.has(callId)) this.#turnOfCall.set(callId, into);
+      if (into === this.#current) this.#busy = !content.interrupted;
+      return;
+    }
+    const begins = facts.turnIndex !== null && facts.turnIndex !== this.#turnIndex;
+    switch (content.kind) {
+      case "prompt":
+        return this.#begin("prompt", facts, place, content.text === "" ? "[image]" : content.text);
+      case "command":
+        if (begins || isAnsweredCommand(content.text)) return this.#beginCommand({ facts, place, content });
+        this.#command = { facts, place, content };
+        return;
+      case "shellInput":
+        return this.#begin("shell", facts, place, "");
+      case "shellOutput":
+        if (this.#current?.opening === "shell" && !this.#answered) this.#add(facts, place, this.#current);
+        return;
+      case "notice":
+        // Several pieces of news that were delivered together set off one turn.
+        if (this.#current?.opening === "notice" && !this.#answered) this.#add(facts, place, this.#current);
+        else this.#begin("notice", facts, place, "");
+        return;
+      case "summary":
+        return this.summary(facts, place);
+      case "nothing":
+        return;
+    }
+  }
+
+  /** Text that the harness wrote for the model. Only where it says so does it begin a turn. */
+  hiddenUser(facts: LineFacts, place: LinePlace): void {
+    if (facts.turnIndex !== null && facts.turnIndex !== this.#turnIndex && !facts.compactSummary) this.#begin("notice", facts, place, "");
+  }
+
+  assistant(facts: LineFacts, place: LinePlace, failure: HarnessError | null): void {
+    let turn = this.#joined(facts);
+    if (turn === null && this.#command !== null && !this.#busy) {
+      this.#beginCommand(this.#command);
+      turn = this.#current;
+    }
+    const into = this.#add(facts, place, turn);
+    if (facts.messageId !== null) this.#turnOfMessage.set(facts.messageId, into);
+    for (const block of facts.blocks) if (block.isCall && block.callId !== null) this.#turnOfCall.set(block.callId, into);
+    if (into.outcome.status !== "cancelled") {
+      into.outcome = facts.aborted ? { status: "cancelled" } : failure === null ? { status: "unknown" } : { status: "failed", error: failure };
+    }
+    if (into !== this.#current) return;
+    this.#answered = true;
+    this.#command = null;
+    this.#busy = failure === null && !facts.aborted
+      && (facts.blocks.some((block) => block.isCall) || facts.blocks.every((block) => block.type === "thinking"));
+  }
+
+  /** Any other line that is shown. */
+  member(facts: LineFacts, place: LinePlace): void {
+    this.#add(facts, place, null);
+  }
+
+  /** `compact_boundary`: an item where it stands, a turn of its own between turns. */
+  boundary(facts: LineFacts, place: LinePlace): void {
+    this.#boundary = true;
+    if (this.#current !== null && this.#busy) {
+      this.#add(facts, place, this.#current);
+      return;
+    }
+    this.#begin("compaction", facts, place, "");
+    this.#busy = false;
+  }
+
+  /** The text that replaced what was compacted. Before 2.1.29 there is no boundary line, and it marks the place itself. */
+  summary(facts: LineFacts, place: LinePlace): void {
+    if (!this.#boundary) this.boundary(facts, place);
+    this.#boundary = false;
+  }
+
+  duration(milliseconds: number): void {
+    if (this.#current !== null) this.#current.durationMs = milliseconds;
+    this.#busy = false;
+  }
+
+  fail(error: HarnessError): void {
+    if (this.#current !== null && this.#current.outcome.status === "unknown") this.#current.outcome = { status: "failed", error };
+    this.#busy = false;
+  }
+
+  /** Lines of a sub-agent that stand among these; shown with the turn around them. */
+  attach(place: LinePlace): boolean {
+    if (this.#current === null) return false;
+    this.#current.pieces.add(place.offset, place.length);
+    return true;
+  }
+
+  #interrupt(): void {
+    if (this.#current !== null) this.#current.outcome = { status: "cancelled" };
+    this.#busy = false;
+  }
+
+  #beginCommand(command: PendingCommand): void {
+    const [input] = command.content.input;
+    this.#begin("prompt", command.facts, command.place, input?.type === "text" ? input.text : "");
+  }
+
+  #begin(opening: TurnOpening, facts: LineFacts, place: LinePlace, prompt: string): void {
+    const at = timeOf(facts);
+    const turn: IndexedTurn = {
+      key: facts.uuid ?? `@${place.offset}`,
+      opening,
+      prompt: firstWords(prompt, PROMPT_CHARACTERS),
+      outcome: { status: "unknown" },
+      startedAt: at,
+      completedAt: opening === "compaction" ? at : null,
+      durationMs: null,
+      pieces: new PieceList(),
+    };
+    turn.pieces.add(place.offset, place.length);
+    this.turns.push(turn);
+    this.#current = turn;
+    this.#busy = true;
+    this.#answered = false;
+    this.#command = null;
+    if (opening !== "compaction") this.#boundary = false;
+    if (facts.turnIndex !== null) this.#turnIndex = facts.turnIndex;
+  }
+
+  #add(facts: LineFacts, place: LinePlace, turn: IndexedTurn | null): IndexedTurn {
+    const into = turn ?? this.#current;
+    if (into === null) {
+      this.#begin("content", facts, place, "");
+      return this.#current!;
+    }
+    into.pieces.add(place.offset, place.length);
+    const at = timeOf(facts);
+    if (at !== null && at >= (into.completedAt ?? into.startedAt ?? 0)) into.completedAt = at;
+    return into;
+  }
+
+  #joined(facts: LineFacts): IndexedTurn | null {
+    const ofMessage = facts.messageId === null ? undefined : this.#turnOfMessage.get(facts.messageId);
+    if (ofMessage !== undefined) return ofMessage;
+    return this.#ofCalls(facts.blocks);
+  }
+
+  /** By the calls that the line makes or answers. */
+  #ofCalls(blocks: readonly BlockFacts[]): IndexedTurn | null {
+    for (const { callId } of blocks) {
+      const turn = callId === null ? undefined : this.#turnOfCall.get(callId);
+      if (turn !== undefined) return turn;
+    }
+    return null;
+  }
+}
+
+function timeOf(facts: LineFacts): number | null {
+  if (facts.timestamp === null) return null;
+  const time = Date.parse(facts.timestamp);
+  return Number.isFinite(time) ? time : null;
+}
