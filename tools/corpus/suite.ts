@@ -1,2 +1,8 @@
-/** One kind of corpus rows and how a row is judged. `check` may throw on a row that is not of its kind. */
-export interface CorpusSuite { name: string; check(row: unknown): { pass: boolean; got: unknown; want: unknown } }
+/**
+ * One kind of corpus. `check` judges a single parsed row and returns what the code gave beside what the row
+ * wants; it throws only when the row does not have the shape of the corpus.
+ */
+export interface CorpusSuite {
+  name: string;
+  check(row: unknown): { pass: boolean; got: unknown; want: unknown };
+}

@@ -1,0 +1,4 @@
+export type { CommandAction } from "./action.ts";
+export { classifyArgv, classifyCommand } from "./classify.ts";
+export { shlexJoin, shlexSplit } from "./shlex.ts";
+export { unwrapShell } from "./wrapper.ts";
