@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { WireClient } from "../support/client.ts";
+import { RpcFault, WireClient } from "../support/client.ts";
 import { codexProgram } from "../support/codex.ts";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
 import { startServer, type RunningServer } from "../support/server.ts";
@@ -60,10 +60,13 @@ afterAll(async () => {
 
 /** An answer in the parts that must be the same; ids of fresh threads are the servers' own. */
 async function answer(client: WireClient, method: string, params: unknown, threadId: string): Promise<unknown> {
-  const filled = JSON.parse(JSON.stringify(params ?? null).replaceAll("THREAD", threadId)) as unknown;
-  const given = await client.request(method, params === undefined ? undefined : filled).then(
+  const filled = JSON.parse(JSON.stringify({ params }).replaceAll("THREAD", threadId)) as { params?: unknown };
+  const given = await client.request(method, filled.params).then(
     (result) => ({ result }),
-    (error: { code?: number; message: string; data?: unknown }) => ({ code: error.code, message: error.message, data: error.data }),
+    (error: unknown) => {
+      if (!(error instanceof RpcFault)) throw error;
+      return { code: error.code, message: error.message, data: error.data };
+    },
   );
   const plain = JSON.stringify(given).replaceAll(threadId, "THREAD");
   // The list of all methods that the text ends with is the real program's; its head is what clients match.
@@ -82,7 +85,7 @@ test("requests that fail fail with the real server's codes and words", async () 
   );
   for (const [method, params] of REQUESTS) {
     const [real, own] = await Promise.all([answer(fresh.real, method, params, threads[0]!), answer(fresh.ours, method, params, threads[1]!)]);
-    if (JSON.stringify(real) !== JSON.stringify(own)) faults.push({ method, params: JSON.stringify(params)?.slice(0, 100), real, ours: own });
+    if (JSON.stringify(real) !== JSON.stringify(own)) faults.push({ method, params: JSON.stringify([params]).slice(0, 100), real, ours: own });
   }
   expect(faults).toEqual([]);
 });
