@@ -1,5 +1,12 @@
 export * from "./tool-map.ts";
 export * from "./reading.ts";
 export { interpretCall, ruleOf, type ToolCall } from "./interpret.ts";
-export { type CallResult, interpretResult, type ResultReading, type ToolEvidence } from "./result.ts";
+export { type CallResult, interpretResult, NO_RESULT, type ResultReading, type ToolEvidence } from "./result.ts";
 export type { ToolResultView, WebSource } from "./result-view.ts";
+export { type ChildAction, detailOf, type RawCall, type ToolCallDetail } from "./detail.ts";
+export { type ToolCallEvent, ToolCallReducer } from "./call-reducer.ts";
+export { itemDetail, toolDetail } from "./item-detail.ts";
+export { type InputBlock, type InputPreview, previewInput } from "./presentation/input.ts";
+export { joinTitle, presentTool, type TitleParts, type ToolPresentation } from "./presentation/present.ts";
+export type { Locale, ToolState } from "./presentation/wording.ts";
+export { fenceFor, INPUT_LIMITS, PATCH_LIMITS, type Preview, type PreviewLimits, previewShared, previewText } from "./presentation/preview.ts";

@@ -7,6 +7,7 @@ import {
   readAgentCall, readFetchCall, readImageCall, readMcpCall, readOtherCall, readPlanCall, readQuestionCall, readSearchCall,
   readWaitCall,
 } from "./readings/others.ts";
+import { readProgramCall } from "./readings/program.ts";
 import type { ToolMap, ToolRule } from "./tool-map.ts";
 
 export interface ToolCall {
@@ -18,6 +19,8 @@ export interface ToolCall {
   /** Absolute working directory of the call. */
   cwd: string;
 }
+
+export type Interpreter = (call: ToolCall) => CallReading;
 
 /** The rule of a raw tool name: its own, or that of its server where the map knows it as a prefix `server__`. */
 export function ruleOf(map: ToolMap, name: string): ToolRule | undefined {
@@ -35,14 +38,23 @@ export function interpretCall(call: ToolCall): CallReading {
   const named = call.rule === undefined ? mcpName(call.name) : null;
   if (named !== null) return readMcpCall(named.server, named.tool, call.input);
   const read = new CallArguments(call.input, call.rule);
-  return readByRule(call, read) ?? { ...readOtherCall(call.name, call.input, read), kind: call.rule?.kind ?? "unknown" };
+  const reading = readByRule(call, read) ?? { ...readOtherCall(call.name, call.input, read), kind: kindByRule(call.rule) };
+  return call.rule?.options?.["envelope"] === true ? { ...reading, enveloped: true } : reading;
+}
+
+/** A tool that a map names is known, also when no kind fits it: then it is called, and that is all that is said. */
+function kindByRule(rule: ToolRule | undefined): CallReading["kind"] {
+  if (rule === undefined) return "unknown";
+  return rule.kind === "unknown" ? "call_tool" : rule.kind;
 }
 
 function readByRule(call: ToolCall, read: CallArguments): CallReading | null {
   const { name, input, rule, cwd } = call;
   switch (rule?.kind) {
     case "run_command":
-      return readCommandCall(read, rule, cwd);
+      return rule.options?.["program"] === "javascript"
+        ? readProgramCall(name, input, read, cwd, interpretCall)
+        : readCommandCall(read, rule, cwd);
     case "read_file":
     case "list_files":
     case "search_files":
@@ -61,11 +73,11 @@ function readByRule(call: ToolCall, read: CallArguments): CallReading | null {
     case "view_image":
       return readImageCall(read, cwd);
     case "wait":
-      return readWaitCall(name, input, read);
+      return readWaitCall(name, input, read, rule);
     case "spawn_agent":
       return readAgentCall(read, rule);
     case "update_plan":
-      return readPlanCall(read);
+      return readPlanCall(name, input, read);
     case "ask_user":
       return readQuestionCall(name, input, read);
     case "call_tool":

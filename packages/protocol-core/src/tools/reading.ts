@@ -33,6 +33,8 @@ export interface CallFacts {
   pattern: string | null;
   lines: LineRange | null;
   url: string | null;
+  /** Name of a tool that has no better word: `server/tool` of MCP, else the raw name. */
+  tool: string | null;
   /** A short text of the call's own: a description, a question, an agent's task. */
   label: string | null;
 }
@@ -45,6 +47,10 @@ export interface CallReading {
   canonicalArguments: Readonly<Record<string, unknown>> | null;
   as: Projection;
   facts: CallFacts;
+  /** Source of a code-mode program, one top-level statement a line; absent when its only call stands for it. */
+  program?: { language: string; text: string };
+  /** The transport wraps this call's output in an envelope of its own. */
+  enveloped?: boolean;
   /** Calls of a code-mode program, in source order; absent for ordinary calls. */
   children?: readonly CallReading[];
 }
@@ -56,5 +62,6 @@ export const NO_FACTS: CallFacts = {
   pattern: null,
   lines: null,
   url: null,
+  tool: null,
   label: null,
 };

@@ -1,7 +1,13 @@
 import type { FileEdit, ItemOutcome } from "../harness/items.ts";
 import type { ToolContentItem } from "../wire/index.ts";
+import { isJsonObject } from "../wire/json.ts";
 import type { CallReading } from "./reading.ts";
-import type { ToolResultView, WebSource } from "./result-view.ts";
+import { firstLine } from "./readings/others.ts";
+import { resultView, type ToolResultView, type WebSource } from "./result-view.ts";
+import { structuredEdits } from "./results/edits.ts";
+import { measureLook, NO_EVIDENCE, type ToolEvidence } from "./results/evidence.ts";
+
+export type { ToolEvidence } from "./results/evidence.ts";
 
 /** How a call ended, as the harness reports it; null = not known. */
 export interface CallResult {
@@ -14,19 +20,10 @@ export interface CallResult {
   durationMs: number | null;
 }
 
-/** Countable facts of a result; null = not known. Never a repetition of what the call itself says. */
-export interface ToolEvidence {
-  /** Lines of a file that was read. */
-  lines: number | null;
-  /** Hits of a search. */
-  hits: number | null;
-  /** Files found or changed. */
-  files: number | null;
-  sources: number | null;
-  exitCode: number | null;
-  durationMs: number | null;
-  truncated: boolean;
-}
+/** A result that says nothing. */
+export const NO_RESULT: CallResult = {
+  output: null, structured: null, content: null, outcome: null, edits: null, exitCode: null, durationMs: null,
+};
 
 /** What the result adds to the reading of its call. */
 export interface ResultReading {
@@ -48,17 +45,56 @@ export interface ResultReading {
 
 /** What the result of a call tells. Pure; never throws. */
 export function interpretResult(reading: CallReading, result: CallResult): ResultReading {
-  void reading;
-  const { output, exitCode, durationMs } = result;
+  const { output } = result;
+  const exitCode = result.exitCode;
+  const durationMs = result.durationMs;
+  const failed = result.outcome !== null && result.outcome.status !== "succeeded";
+  const found = failed ? {} : measureLook(reading, result.structured, output);
+  const view = resultView(reading, { failed, structured: result.structured, content: contentOf(result, output), exitCode, durationMs });
+  const sources = view.card === "web" && view.kind === "search" ? view.sources : null;
+  const edits = result.edits ?? (reading.as.item === "edits" && !failed ? structuredEdits(result.structured, reading.as.edits, "/") : null);
   return {
-    edits: result.edits,
-    sources: null,
+    edits,
+    sources,
     output,
     exitCode,
     durationMs,
-    backgroundId: null,
-    reason: null,
-    evidence: { lines: null, hits: null, files: null, sources: null, exitCode, durationMs, truncated: false },
-    view: { card: "generic" },
+    backgroundId: backgroundId(result.structured),
+    reason: failed ? failureReason(result, output) : null,
+    evidence: {
+      ...NO_EVIDENCE,
+      ...found,
+      sources: sources?.length ?? null,
+      exitCode,
+      durationMs,
+      truncated: found.truncated === true || (view.card === "web" && view.truncated),
+    },
+    view,
   };
+}
+
+function contentOf(result: CallResult, output: string | null): readonly ToolContentItem[] | null {
+  if (result.content !== null) return result.content;
+  return output === null || output === "" ? null : [{ type: "inputText", text: output }];
+}
+
+const BACKGROUND_FIELDS = ["backgroundTaskId", "background_task_id", "task_id", "session_id", "shellId"] as const;
+
+function backgroundId(structured: unknown): string | null {
+  if (!isJsonObject(structured)) return null;
+  for (const field of BACKGROUND_FIELDS) {
+    const value = structured[field];
+    if (typeof value === "string" && value !== "") return value;
+    if (typeof value === "number") return String(value);
+  }
+  return null;
+}
+
+/** The harness's message, else the first line of the output, without markup and the word "Error". */
+function failureReason(result: CallResult, output: string | null): string | null {
+  const told = result.outcome?.status === "failed" ? (result.outcome.message ?? null) : null;
+  const line = firstLine((told ?? output ?? "").replaceAll(/<\/?[a-z_]+>/g, ""));
+  if (line === null) return null;
+  const bare = line.replace(/^(?:error|fatal)\s*:\s*/i, "");
+  return bare === "" ? null : bare;
 }

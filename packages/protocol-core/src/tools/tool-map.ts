@@ -7,7 +7,8 @@ export type ToolKind =
 /**
  * How one raw tool is read: its kind, and per canonical argument the raw field names that may hold it, best first
  * (dots reach into objects). Pure data, so that a harness adds tools without code. A canonical argument that is not
- * listed is looked for under the usual names (`COMMON_FIELDS` in arguments.ts), so most rules are a kind alone.
+ * listed is looked for under the usual names (`COMMON_FIELDS` in arguments.ts), so most rules are a kind alone. `unknown` is for a tool that
+ * no other kind fits: it is read as `call_tool`, because the map knows it.
  *
  * Canonical arguments by kind:
  * - run_command: command, cwd
@@ -34,6 +35,7 @@ export interface ToolRule {
    * - `patchInShell`: a command that is nothing but an apply_patch invocation is taken as a patch
    * - `waitWithoutInput`: the call writes the text of this field to a running command; without it, it only waits
    * - `agent`: the agent action (`spawnAgent` by default)
+   * - `envelope`: the transport wraps the output (exit code, wall time) before the model sees it
    * - `server`: the MCP server of a tool whose name does not say it
    */
   options?: Readonly<Record<string, string | number | boolean>>;

@@ -1,13 +1,14 @@
 import type { CommandAction } from "../../wire/index.ts";
 import type { CallArguments } from "../arguments.ts";
 import { patchFromShell } from "../patch/index.ts";
-import { displayPath, isAbsolutePath, resolvePath } from "../paths.ts";
+import { baseName, resolvePath } from "../paths.ts";
 import { type CallFacts, type CallReading, NO_FACTS } from "../reading.ts";
 import { classifyArgv, classifyCommand, shlexJoin } from "../shell/index.ts";
 import { shellScriptOf } from "../shell/wrapper.ts";
 import type { ToolKind, ToolRule } from "../tool-map.ts";
 import { commandFacts, kindOfActions } from "./command-facts.ts";
 import { readPatchCall } from "./edits.ts";
+import { writeNotation } from "./notation.ts";
 
 /** A shell command. Null when the call does not say which. */
 export function readCommandCall(call: CallArguments, rule: ToolRule | undefined, cwd: string): CallReading | null {
@@ -56,7 +57,7 @@ export function readLookCall(kind: ToolKind, name: string, call: CallArguments, 
     pattern: kind === "list_files" ? call.filled("pattern") : kind === "search_files" ? call.filled("glob") : null,
     lines: kind === "read_file" ? lineRange(call, rule) : null,
   };
-  const command = notation(name, kind, facts, cwd);
+  const command = writeNotation(name, kind, facts, cwd);
   return {
     kind,
     canonicalName: kind,
@@ -72,7 +73,7 @@ function lookActions(kind: ToolKind, command: string, facts: CallFacts, cwd: str
   if (kind === "search_files") return [{ type: "search", command, query: facts.query, path: first }];
   if (kind === "list_files") return [{ type: "listFiles", command, path: first }];
   if (first === null) return [{ type: "unknown", command }];
-  return paths.map((path) => ({ type: "read", command, name: path.slice(path.lastIndexOf("/") + 1) || path, path }));
+  return paths.map((path) => ({ type: "read", command, name: baseName(path), path }));
 }
 
 function canonicalArguments(kind: ToolKind, facts: CallFacts, cwd: string): Record<string, unknown> {
@@ -111,17 +112,4 @@ function lineRange(call: CallArguments, rule: ToolRule | undefined): CallFacts["
   const limit = call.integer("limit");
   if (limit !== null && limit > 0) return { first, last: first + limit - 1 };
   return offset === null || first === 1 ? null : { first, last: null };
-}
-
-function notation(name: string, kind: ToolKind, facts: CallFacts, cwd: string): string {
-  const parts: string[] = [];
-  if (facts.query !== null) parts.push(JSON.stringify(facts.query));
-  if (kind === "list_files" && facts.pattern !== null) parts.push(facts.pattern);
-  for (const path of facts.paths) parts.push(isAbsolutePath(path) ? displayPath(cwd, path) : path);
-  if (kind === "search_files" && facts.pattern !== null) parts.push(facts.pattern);
-  if (facts.lines !== null) {
-    const { first, last } = facts.lines;
-    parts.push(last === null ? `lines ${first}-` : `lines ${first}-${last}`);
-  }
-  return `${name}(${parts.join(", ")})`;
 }

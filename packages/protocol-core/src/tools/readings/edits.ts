@@ -8,40 +8,77 @@ import type { ToolKind, ToolRule } from "../tool-map.ts";
 
 /** A call that changes one file by old and new text, or writes it whole. */
 export function readEditCall(kind: ToolKind, call: CallArguments, rule: ToolRule | undefined, cwd: string): CallReading {
-  const path = call.filled("path");
+  const text = call.text ?? call.string("patch");
+  if (text?.trimStart().startsWith("*** Begin Patch") === true) return readPatchCall(text, cwd, cwd);
+  const path = call.filled("path") ?? (text === null ? null : anchoredPath(text));
   const edit = path === null ? null : editOf(kind, resolvePath(cwd, path), call, rule);
+  const isWrite = kind === "write_file" && edit?.fragments === undefined;
   return {
-    kind,
-    canonicalName: kind,
-    canonicalArguments: path === null ? null : { path: resolvePath(cwd, path) },
+    kind: isWrite || edit === null ? kind : "edit_file",
+    canonicalName: isWrite ? "write_file" : "edit_file",
+    canonicalArguments: path === null ? null : { path: resolvePath(cwd, path), ...changeArguments(edit) },
     as: { item: "edits", edits: edit === null ? null : [edit] },
     facts: { ...NO_FACTS, paths: path === null ? [] : [path] },
   };
 }
 
+function changeArguments(edit: FileEdit | null): Record<string, unknown> {
+  if (typeof edit?.after === "string") return { content: edit.after };
+  return edit?.fragments === undefined || edit.fragments.length === 0 ? {} : { edits: edit.fragments };
+}
+
+/** The file of an edit text whose first line is `[path#hash]`. */
+function anchoredPath(text: string): string | null {
+  return /^\s*\[([^\]\n#]+)#[^\]\n]*\]/.exec(text)?.[1] ?? null;
+}
+
 function editOf(kind: ToolKind, path: string, call: CallArguments, rule: ToolRule | undefined): FileEdit | null {
-  const pieces = call.list("edits");
+  if (rule?.options?.["effect"] === "delete") return { path, kind: "delete", after: null };
+  // The file is named but the change is not: it is listed, and nothing is claimed about it.
+  const unread: FileEdit = { path, kind: "update", fragments: [] };
+  const pieces = editPieces(call);
   if (pieces !== null) {
     const fragments = pieces.flatMap((piece) => fragmentOf(new CallArguments(piece, rule)) ?? []);
-    return fragments.length === pieces.length ? { path, fragments } : { path, kind: "update", fragments: [] };
+    return fragments.length === pieces.length ? { path, fragments } : unread;
   }
-  const fragment = fragmentOf(call);
   const content = call.string("content");
+  const fragment = fragmentOf(call);
+  if (fragment !== null && (kind === "edit_file" || content === null)) return { path, fragments: [fragment] };
+  if (content === null) return kind === "write_file" ? null : unread;
   if (kind === "write_file") {
-    const text = content ?? fragment?.new;
-    if (text === undefined) return null;
-    return call.string("mode") === "append" ? { path, fragments: [{ old: "", new: text }] } : { path, after: text };
+    const mode = call.string("mode");
+    return mode === "append" || mode === "insert" ? { path, fragments: [{ old: "", new: content }] } : { path, after: content };
   }
-  if (fragment !== null) return { path, fragments: [fragment] };
-  if (content !== null) return { path, fragments: [{ old: "", new: content }] };
-  // The file is named but the change is not: it is listed, and nothing is claimed about it.
-  return { path, kind: "update", fragments: [] };
+  const blocks = searchReplaceBlocks(content);
+  return blocks.length > 0 ? { path, fragments: blocks } : unread;
+}
+
+function editPieces(call: CallArguments): readonly unknown[] | null {
+  const list = call.list("edits");
+  if (list !== null) return list;
+  const single = call.value("edits");
+  return isJsonObject(single) ? [single] : null;
 }
 
 function fragmentOf(call: CallArguments): { old: string; new: string } | null {
   const before = call.string("old");
   const after = call.string("new");
   return before === null && after === null ? null : { old: before ?? "", new: after ?? "" };
+}
+
+/** Old and new text of `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks. */
+function searchReplaceBlocks(text: string): { old: string; new: string }[] {
+  const blocks: { old: string; new: string }[] = [];
+  let side: "old" | "new" | null = null;
+  for (const line of text.split("\n")) {
+    if (/^<{5,} ?SEARCH\s*$/.test(line)) {
+      blocks.push({ old: "", new: "" });
+      side = "old";
+    } else if (side === "old" && /^={5,}\s*$/.test(line)) side = "new";
+    else if (side === "new" && /^>{5,} ?REPLACE\s*$/.test(line)) side = null;
+    else if (side !== null) blocks[blocks.length - 1]![side] += `${line}\n`;
+  }
+  return blocks;
 }
 
 /** A patch in the apply_patch grammar. `base` is the directory that its paths are relative to. */
@@ -83,9 +120,4 @@ function fragmentsOfDiff(diff: string): { old: string; new: string }[] {
     }
   }
   return fragments;
-}
-
-/** Edits that a harness reports as a list of files with old and new text (ACP diffs and the like). */
-export function isEditList(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isJsonObject);
 }

@@ -24,7 +24,9 @@ export function readSearchCall(call: CallArguments): CallReading | null {
 
 export function readFetchCall(call: CallArguments): CallReading | null {
   const urls = (call.list("url") ?? call.list("urls") ?? []).filter((entry) => typeof entry === "string");
-  const url = call.filled("url") ?? urls[0] ?? null;
+  const text = call.filled("url") ?? urls[0];
+  // Some tools take the address inside a prompt.
+  const url = text === undefined ? null : /^\S+$/.test(text) ? text : (/https?:\/\/[^\s"'<>)]+/.exec(text)?.[0] ?? null);
   if (url === null) return null;
   return {
     kind: "web_fetch",
@@ -48,39 +50,56 @@ export function readImageCall(call: CallArguments, cwd: string): CallReading | n
   };
 }
 
-export function readWaitCall(name: string, input: unknown, call: CallArguments): CallReading {
+export function readWaitCall(name: string, input: unknown, call: CallArguments, rule: ToolRule | undefined): CallReading {
   const raw = call.value("target");
   const target = typeof raw === "string" && raw !== "" ? raw : typeof raw === "number" ? String(raw) : null;
+  const field = rule?.options?.["waitWithoutInput"];
+  const typed = typeof field === "string" ? call.object[field] : undefined;
+  const writes = typeof typed === "string" && typed !== "";
   return {
-    kind: "wait",
-    canonicalName: null,
-    canonicalArguments: null,
-    as: { item: "wait", target, tool: name, arguments: input },
-    facts: { ...NO_FACTS, label: target },
+    kind: writes ? "run_command" : "wait",
+    canonicalName: typeof field === "string" && target !== null ? "write_stdin" : null,
+    canonicalArguments: typeof field === "string" && target !== null ? { session_id: target, chars: writes ? typed : "" } : null,
+    as: { item: "wait", target, tool: name, arguments: input ?? {} },
+    facts: {
+      ...NO_FACTS,
+      tool: name,
+      command: writes ? null : call.filled("command"),
+      label: writes ? firstLine(typed) : (call.filled("label") ?? target),
+    },
   };
 }
 
+const AGENT_ACTIONS: ReadonlySet<string> = new Set<AgentTool>([
+  "spawnAgent", "sendInput", "resumeAgent", "wait", "closeAgent", "sendMessage", "followupTask", "interruptAgent", "listAgents",
+]);
+
 export function readAgentCall(call: CallArguments, rule: ToolRule | undefined): CallReading {
-  const action = (rule?.options?.["agent"] ?? "spawnAgent") as AgentTool;
+  const named = rule?.options?.["agent"];
+  const action = typeof named === "string" && AGENT_ACTIONS.has(named) ? (named as AgentTool) : "spawnAgent";
   const prompt = call.filled("prompt");
+  const spawns = action === "spawnAgent" && prompt !== null;
   return {
-    kind: "spawn_agent",
-    canonicalName: action === "spawnAgent" && prompt !== null ? "spawn_agent" : null,
-    canonicalArguments: action === "spawnAgent" && prompt !== null ? { message: prompt } : null,
+    kind: action === "wait" ? "wait" : "spawn_agent",
+    canonicalName: spawns ? "spawn_agent" : null,
+    canonicalArguments: spawns ? { message: prompt } : null,
     as: { item: "agent", action, prompt, model: call.filled("model") },
     facts: { ...NO_FACTS, label: call.filled("label") ?? firstLine(prompt) },
   };
 }
 
-export function readPlanCall(call: CallArguments): CallReading {
+export function readPlanCall(name: string, input: unknown, call: CallArguments): CallReading {
   const plan = planSteps(call);
+  const label = call.filled("label") ?? call.filled("subject");
+  // A call about one step of a list that it does not carry is still something that the agent did.
+  const single = plan === null && Object.keys(call.object).length > 0;
   const explanation = call.filled("explanation");
   return {
     kind: "update_plan",
     canonicalName: plan === null ? null : "update_plan",
     canonicalArguments: plan === null ? null : { ...(explanation === null ? {} : { explanation }), plan },
-    as: { item: "plan", plan, explanation },
-    facts: { ...NO_FACTS, label: call.filled("label") ?? call.filled("subject") },
+    as: single ? { item: "dynamic", namespace: null, tool: name, arguments: input ?? {} } : { item: "plan", plan, explanation },
+    facts: { ...NO_FACTS, label: firstLine(label) },
   };
 }
 
@@ -151,7 +170,7 @@ export function readMcpCall(server: string, tool: string, input: unknown): CallR
     canonicalName: "call_tool",
     canonicalArguments: { server, tool, arguments: input ?? {} },
     as: { item: "mcp", server, tool, arguments: input ?? {} },
-    facts: { ...NO_FACTS, label: safeSummary(input) },
+    facts: { ...NO_FACTS, tool: `${server}/${tool}`, label: safeSummary(input) },
   };
 }
 
@@ -161,7 +180,7 @@ export function readOtherCall(name: string, input: unknown, call: CallArguments)
     canonicalName: null,
     canonicalArguments: null,
     as: { item: "dynamic", namespace: null, tool: name, arguments: input ?? {} },
-    facts: { ...NO_FACTS, label: call.filled("label") ?? safeSummary(input) },
+    facts: { ...NO_FACTS, tool: name, label: firstLine(call.filled("label")) ?? safeSummary(input) },
   };
 }
 
