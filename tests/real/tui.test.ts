@@ -1,7 +1,10 @@
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { desktopFold } from "../support/desktop-fold.ts";
 import { DesktopClient } from "../support/desktop-client.ts";
-import { temporaryDir } from "../support/paths.ts";
+import type { DesktopTurn } from "../support/desktop-turns.ts";
+import { SHARED, temporaryDir } from "../support/paths.ts";
+import { PlainClient } from "../support/plain-client.ts";
 import { ANSWER_WORD, SCENARIOS } from "../support/scenarios.ts";
 import { startServer } from "../support/server.ts";
 import { tap } from "../support/tap.ts";
@@ -62,4 +65,48 @@ describe("the real Codex TUI", () => {
     expect(await tui.waitForExit()).toBe(0);
     await tui.capture("6-quit");
   });
+
+  test("shows a recorded session whole", async () => {
+    await using server = await startServer({ args: ["--sessions", join(SHARED, "data/claude/history/cli-alltools")] });
+    await using plain = await PlainClient.connect(server.url);
+    const { data } = await plain.wire.request<{ data: { id: string }[] }>("thread/list", {});
+    expect(data).toHaveLength(1);
+    const { turns } = await plain.read(data[0]!.id);
+    expect(turns.length).toBeGreaterThan(0);
+
+    await using wire = await tap(server.url, "tui-recorded");
+    await using tui = await Tui.start(wire.url, "recorded", { rows: 60, args: ["resume", data[0]!.id] });
+    await tui.ready();
+    const last = textsOf(turns).at(-1) ?? "";
+    const screen = plainWords(await tui.waitFor((seen) => plainWords(seen).includes(last)));
+    await tui.capture("opened");
+    for (const text of textsOf(turns)) expect(screen).toContain(text);
+    for (const item of turns.flatMap((turn) => turn.items)) {
+      if (item.type === "commandExecution") expect(screen).toContain(plainWords(lastWord(item.commandActions.at(-1)?.command ?? item.command)));
+      if (item.type === "fileChange") for (const change of item.changes) expect(screen).toContain(basename(change.path));
+    }
+    await tui.press("C-c");
+    await tui.press("C-c");
+    expect(await tui.waitForExit()).toBe(0);
+  });
 });
+
+/** The beginnings of everything that was said in the turns, as words. */
+function textsOf(turns: readonly DesktopTurn[]): string[] {
+  return turns
+    .flatMap((turn) => turn.items)
+    .flatMap((item) => {
+      if (item.type === "agentMessage") return [item.text];
+      return item.type === "userMessage" ? item.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [];
+    })
+    .map((text) => plainWords(text.trim().split("\n")[0] ?? "").slice(0, 60));
+}
+
+/** Without what a terminal breaks and a renderer draws: white space and Markdown's marks. */
+function plainWords(text: string): string {
+  return text.replace(/[\s*_`#>│└•-]+/g, "");
+}
+
+function lastWord(command: string): string {
+  return command.split(/\s+/).at(-1) ?? command;
+}

@@ -89,11 +89,11 @@ export class Tui implements AsyncDisposable {
   }
 
   /** Resolves with the scrollback once it matches; rejects with it when it does not in time. */
-  async waitFor(pattern: RegExp | string, timeoutMs = 20_000): Promise<string> {
+  async waitFor(what: RegExp | string | ((scrollback: string) => boolean), timeoutMs = 20_000): Promise<string> {
     let seen = "";
-    const matches = (text: string): boolean => (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text));
+    const matches = (text: string): boolean => (typeof what === "string" ? text.includes(what) : typeof what === "function" ? what(text) : what.test(text));
     try {
-      return await until(`${pattern} in the TUI`, async () => (matches((seen = await this.scrollback())) ? seen : undefined), {
+      return await until(`${String(what)} in the TUI`, async () => (matches((seen = await this.scrollback())) ? seen : undefined), {
         timeoutMs,
         everyMs: 100,
         describe: () => seen,
