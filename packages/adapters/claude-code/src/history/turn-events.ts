@@ -68,7 +68,6 @@ class TurnReader {
       else if (this.#index > 0 || !this.#opens()) this.#record(record);
       this.#index++;
     }
-    for (const name of this.#open.values()) this.#count("call.withoutResult", name.name);
     const { outcome, completedAt, durationMs } = this.#turn;
     this.#events.push({ type: "turn.completed", outcome, at: completedAt, durationMs });
     return this.#events;
@@ -256,10 +255,8 @@ class TurnReader {
   }
 
   #message(id: string, content: UserInput[], at: number | null): void {
-    this.#events.push(
-      { type: "item.started", item: { kind: "userMessage", id, content }, at },
-      { type: "item.completed", itemId: id, outcome: { status: "succeeded" }, at },
-    );
+    // Whole as soon as it is there: it takes no completion.
+    this.#events.push({ type: "item.started", item: { kind: "userMessage", id, content }, at });
   }
 
   static readonly #SHELL = "shell";

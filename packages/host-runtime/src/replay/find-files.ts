@@ -1,0 +1,38 @@
+import { open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Bytes of a file that adapters look at to recognise their own. */
+const HEAD_BYTES = 64 * 1024;
+const MAX_DEPTH = 32;
+
+/**
+ * The files below a path in the order of their names; a file is itself the list. Links are not followed. Rejects with a
+ * readable message when there is no such path; folders that cannot be read count as empty.
+ */
+export async function findFiles(path: string): Promise<{ folder: boolean; files: string[] }> {
+  const info = await stat(path).catch(() => null);
+  if (info === null) throw new Error(`there is no file or folder ${path}`);
+  if (!info.isDirectory()) return { folder: false, files: [path] };
+  const files: string[] = [];
+  await walk(path, 0, files);
+  return { folder: true, files: files.sort((a, b) => (a < b ? -1 : 1)) };
+}
+
+async function walk(folder: string, depth: number, files: string[]): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) files.push(path);
+    else if (entry.isDirectory() && depth < MAX_DEPTH) await walk(path, depth + 1, files);
+  }
+}
+
+export async function readHead(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
