@@ -85,6 +85,10 @@ export async function spawnLines(options: ChildOptions): Promise<LineChild> {
     setTimeout(() => child.stdout.destroy(), STDIO_LINGER_MS).unref();
     return await exit;
   })());
+  if (options.signal?.aborted === true) {
+    await close();
+    options.signal.throwIfAborted();
+  }
   options.signal?.addEventListener("abort", () => void close(), { once: true });
   return {
     pid,

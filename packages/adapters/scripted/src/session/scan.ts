@@ -1,0 +1,109 @@
+import type { FileHandle } from "node:fs/promises";
+import { DiagnosticCounter, PieceList, plucker, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import type { HarnessEvent, HistoryDiagnostic, HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
+import { isJsonObject, type UserInput } from "@foldcast/protocol-core/wire";
+import { parseHeader, type SessionHeader, type SessionLine } from "./file.ts";
+
+/** A turn of the file: `outcome` null = the file has no end of it. */
+export interface ScannedTurn extends Omit<HistoryTurn, "outcome"> {
+  outcome: TurnOutcome | null;
+  pieces: PieceList;
+}
+
+const pluckLine = plucker({ turn: "repeated", event: { type: "repeated" } });
+const PROMPT_LENGTH = 200;
+
+/** What is known of a session file up to `scanned`; grows with the file. */
+export class SessionScan {
+  header: SessionHeader | null = null;
+  readonly turns: ScannedTurn[] = [];
+  /** Bytes that need not be looked at again. */
+  scanned = 0;
+  readonly #byKey = new Map<string, ScannedTurn>();
+  readonly #diagnostics = new DiagnosticCounter();
+  #truncatedTail: string | null = null;
+  #sawFirstLine = false;
+
+  get diagnostics(): HistoryDiagnostic[] {
+    const tail = this.#truncatedTail === null ? [] : [{ code: "truncatedLine", count: 1, sample: this.#truncatedTail }];
+    return [...this.#diagnostics.list(), ...tail];
+  }
+
+  /** Reads on to the end of the file. */
+  async advance(file: FileHandle): Promise<void> {
+    const tail: { sample: string | null } = { sample: null };
+    const scan = await scanLines(file, (bytes, start, end, offset, ended) => {
+      const known = this.#take(bytes, start, end, offset);
+      if (known) return;
+      // Without its line end it may still be in writing: it is looked at again when the file has grown.
+      if (ended) this.#diagnostics.count("unreadableLine", sampleOf(bytes, start, end));
+      else tail.sample = sampleOf(bytes, start, end);
+    }, { from: this.scanned });
+    if (scan.oversized > 0) this.#diagnostics.count("oversizedLine", null, scan.oversized);
+    this.#truncatedTail = tail.sample;
+    this.scanned = tail.sample === null ? scan.end : scan.unendedFrom;
+  }
+
+  #take(bytes: Buffer, start: number, end: number, offset: number): boolean {
+    if (!this.#sawFirstLine) {
+      this.#sawFirstLine = true;
+      this.header = parseHeader(bytes.toString("utf8", start, end));
+      if (this.header !== null) return true;
+    }
+    const plucked = pluckLine(bytes, start, end);
+    const event = plucked?.["event"];
+    if (!isJsonObject(event) || typeof event["type"] !== "string") return false;
+    const key = plucked?.["turn"];
+    if (typeof key !== "string") return true;
+    const turn = this.#turn(key);
+    turn.pieces.add(offset, end - start);
+    if (["turn.started", "turn.completed", "fault"].includes(event["type"])) {
+      const line = parseLine(bytes.toString("utf8", start, end));
+      if (line !== null) note(turn, line.event);
+    }
+    return true;
+  }
+
+  #turn(key: string): ScannedTurn {
+    let turn = this.#byKey.get(key);
+    if (turn === undefined) {
+      turn = { key, prompt: "", outcome: null, startedAt: null, completedAt: null, pieces: new PieceList() };
+      this.#byKey.set(key, turn);
+      this.turns.push(turn);
+    }
+    return turn;
+  }
+}
+
+/** Null when the text is no line of a session file. */
+export function parseLine(text: string): SessionLine | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const event = isJsonObject(value) ? value["event"] : null;
+    return isJsonObject(event) && typeof event["type"] === "string" ? (value as SessionLine) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Takes from the first start and the first end what an index tells; the file may hold anything in their place. */
+function note(turn: ScannedTurn, event: HarnessEvent): void {
+  if (event.type === "turn.started") {
+    if (turn.startedAt !== null || turn.prompt !== "") return;
+    turn.startedAt = typeof event.at === "number" ? event.at : null;
+    turn.prompt = Array.isArray(event.input) ? cut(promptText(event.input)) : "";
+  } else if (turn.outcome === null && (event.type === "turn.completed" || event.type === "fault")) {
+    turn.outcome = event.type === "fault" ? { status: "failed", error: event.error } : event.outcome;
+    turn.completedAt = typeof event.at === "number" ? event.at : null;
+  }
+}
+
+/** The text that a person wrote, without pictures and the like. */
+export function promptText(input: readonly UserInput[]): string {
+  return input.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n");
+}
+
+function cut(text: string): string {
+  const head = text.slice(0, PROMPT_LENGTH);
+  return text.length > PROMPT_LENGTH ? head.replace(/[\uD800-\uDBFF]$/, "") : head;
+}
