@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { DEFAULT_POLICY } from "@foldcast/protocol-core/delivery";
+import type { RequestId } from "@foldcast/protocol-core/wire";
+import type { ToolMap } from "@foldcast/protocol-core/tools";
+import { ClientConfig } from "./client-config.ts";
+import { HarnessCatalogue } from "./harness/catalogue.ts";
+import type { HarnessEntry } from "./harness/catalogue.ts";
+import { harnessEnvironment } from "./harness/environment.ts";
+import { DeclineAll } from "./interactions/policy.ts";
+import type { InteractionPolicy } from "./interactions/policy.ts";
+import type { Logger } from "./log/logger.ts";
+import { dispatch } from "./methods/dispatch.ts";
+import { describePlatform, userAgent } from "./platform.ts";
+import { Connection } from "./rpc/connection.ts";
+import type { ConnectionHandler, ConnectionLimits, Transport } from "./rpc/connection.ts";
+import { notificationFrame } from "./rpc/frame.ts";
+import type { Frame } from "./rpc/frame.ts";
+import { MemoryThreadStore } from "./store/memory.ts";
+import type { ThreadStore } from "./store/store.ts";
+import type { ThreadActor } from "./threads/actor.ts";
+import type { Viewer } from "./threads/history.ts";
+import { ThreadRegistry } from "./threads/registry.ts";
+import { SavedSessions } from "./threads/saved-sessions.ts";
+import { uuidv7 } from "./threads/uuid7.ts";
+
+export interface HostOptions {
+  harnesses: readonly HarnessEntry[];
+  /** Tool-name maps of harnesses without an adapter. */
+  extraToolMaps?: Readonly<Record<string, ToolMap>>;
+  /** Handed to every adapter; each takes what it knows. */
+  harnessSettings?: Readonly<Record<string, unknown>>;
+  dataDir: string;
+  dialect: "auto" | "default" | "desktop";
+  /** Folders with saved sessions of other programs, to be listed and opened. */
+  sessionFolders?: readonly string[];
+  log: Logger;
+  now?: () => number;
+  store?: ThreadStore;
+  interactions?: InteractionPolicy;
+  limits?: ConnectionLimits;
+}
+
+/** The server behind all connections: who is connected, which threads there are, which harnesses run them. */
+export class Host implements ConnectionHandler {
+  readonly options: HostOptions;
+  readonly catalogue: HarnessCatalogue;
+  readonly threads: ThreadRegistry;
+  readonly store: ThreadStore;
+  readonly config = new ClientConfig();
+  readonly platform = describePlatform();
+  readonly #now: () => number;
+  readonly #connections = new Set<Connection>();
+  readonly #defaultModels = new WeakMap<Connection, string>();
+  readonly #installationId = randomUUID();
+  #firstClient: string | null = null;
+
+  constructor(options: HostOptions) {
+    const { log, dataDir } = options;
+    this.options = options;
+    const now = (this.#now = options.now ?? (() => Date.now()));
+    this.store = options.store ?? new MemoryThreadStore();
+    const catalogue = (this.catalogue = new HarnessCatalogue({
+      entries: options.harnesses,
+      extraToolMaps: options.extraToolMaps ?? {},
+      environment: (id, toolMaps) => harnessEnvironment(id, { dataDir, log, toolMaps }),
+      settings: options.harnessSettings ?? {},
+      now,
+      log,
+    }));
+    this.threads = new ThreadRegistry({
+      now,
+      newId: () => uuidv7(now()),
+      log,
+      store: this.store,
+      catalogue,
+      interactions: options.interactions ?? new DeclineAll(log),
+      broadcast: (method, params) => this.broadcast(method, params),
+    }, new SavedSessions({ folders: options.sessionFolders ?? [], catalogue, log, now }));
+  }
+
+  /** Takes a new client on; it is let go when its link ends. */
+  connect(transport: Transport): Connection {
+    const { log, limits } = this.options;
+    const connection = new Connection({ transport, handler: this, log, now: this.#now, ...(limits === undefined ? {} : { limits }) });
+    this.#connections.add(connection);
+    void connection.closed.then(() => {
+      this.#connections.delete(connection);
+      for (const id of this.threads.loadedIds) {
+        const actor = this.threads.loaded(id);
+        if (actor?.feed.remove(connection) === true) this.closeIfAbandoned(actor);
+      }
+    });
+    return connection;
+  }
+
+  request(connection: Connection, method: string, params: unknown): unknown {
+    return dispatch(this, connection, method, params);
+  }
+
+  notification(_connection: Connection, method: string): void {
+    if (method !== "initialized") this.options.log.debug("ignored a notification", { method });
+  }
+
+  answer(_connection: Connection, id: RequestId): void {
+    this.options.log.debug("an answer to no request of ours", { id });
+  }
+
+  /** To every initialized connection that did not opt out. */
+  broadcast(method: string, params: object): void {
+    let frame: Frame | null = null;
+    for (const connection of this.#connections) {
+      if (connection.wants(method)) connection.send((frame ??= notificationFrame(method, params, this.#now())));
+    }
+  }
+
+  /** Whether and how this client's turns are projected. */
+  viewerOf(connection: Connection): Viewer {
+    return { policy: connection.session?.policy ?? DEFAULT_POLICY, detail: connection.session?.detail ?? false };
+  }
+
+  /** Measured: the head of the user agent is the first client of the process, the end of it the one that asks. */
+  userAgent(client: string, version: string): string {
+    this.#firstClient ??= client;
+    return userAgent(this.platform, this.#firstClient, client, version);
+  }
+
+  remoteControlStatus(): object {
+    return { status: "disabled", serverName: hostname(), installationId: this.#installationId, environmentId: null };
+  }
+
+  /** The model of a thread that names none: what this client chose in its settings, else the first that is ready. */
+  async defaultModel(connection: Connection): Promise<string | null> {
+    return this.#defaultModels.get(connection) ?? (await this.catalogue.defaultModel())?.id ?? null;
+  }
+
+  setDefaultModel(connection: Connection, model: string): void {
+    this.#defaultModels.set(connection, model);
+  }
+
+  /** An ephemeral thread that nobody watches any more can never be opened again: it ends. */
+  closeIfAbandoned(actor: ThreadActor): void {
+    if (!actor.record.ephemeral || actor.feed.subscribers.size > 0) return;
+    this.threads.unload(actor.id).then(
+      () => this.broadcast("thread/closed", { threadId: actor.id }),
+      (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: actor.id, error }),
+    );
+  }
+
+  /** Interrupts all turns, ends all sessions and drops all clients. */
+  async close(): Promise<void> {
+    await this.threads.close();
+    await this.catalogue.close();
+    for (const connection of this.#connections) connection.terminate();
+    this.store.close();
+  }
+}

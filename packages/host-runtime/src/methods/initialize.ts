@@ -1,0 +1,34 @@
+import { policyFor } from "@foldcast/protocol-core/delivery";
+import { invalidRequest } from "@foldcast/protocol-core/wire";
+import { FoldcastExtension, InitializeParams } from "@foldcast/protocol-core/wire/params";
+import { Reply } from "../rpc/reply.ts";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+
+export const initializeMethods: readonly Method[] = [
+  method("initialize", {
+    owner: "host",
+    params: InitializeParams,
+    handler({ clientInfo, capabilities }, { host, connection }) {
+      if (connection.session !== null) throw invalidRequest("Already initialized");
+      const extension = FoldcastExtension.safeParse(capabilities?.extensions?.["foldcast"]);
+      const title = clientInfo.title ?? null;
+      connection.session = {
+        name: clientInfo.name,
+        version: clientInfo.version,
+        experimental: capabilities?.experimentalApi ?? false,
+        optOut: new Set(capabilities?.optOutNotificationMethods ?? []),
+        policy: policyFor({ name: clientInfo.name, title }, host.options.dialect),
+        detail: extension.data?.detail ?? false,
+      };
+      const { platform } = host;
+      const result = {
+        userAgent: host.userAgent(clientInfo.name, clientInfo.version),
+        codexHome: platform.codexHome,
+        platformFamily: platform.family,
+        platformOs: platform.os,
+      };
+      return new Reply(result, () => connection.notify("remoteControl/status/changed", host.remoteControlStatus()));
+    },
+  }),
+];

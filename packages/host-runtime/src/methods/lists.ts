@@ -1,0 +1,79 @@
+import { AnyParams, CwdsParams } from "@foldcast/protocol-core/wire/params";
+import { invalidRequest } from "@foldcast/protocol-core/wire";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+
+const empty = (name: string, result: object): Method => method(name, { owner: "static", params: AnyParams, handler: () => result });
+
+/** What stock clients ask for at their start and foldcast has none of, in the shapes of Codex 0.171. */
+export const staticMethods: readonly Method[] = [
+  method("account/read", {
+    owner: "static",
+    params: AnyParams,
+    handler: () => ({ account: null, userId: null, requiresOpenaiAuth: false, workspaceRouting: null }),
+  }),
+  method("getAuthStatus", {
+    owner: "static",
+    params: AnyParams,
+    handler: () => ({ authMethod: null, authToken: null, requiresOpenaiAuth: false }),
+  }),
+  method("account/rateLimits/read", {
+    owner: "static",
+    params: null,
+    handler() {
+      throw invalidRequest("codex account authentication required to read rate limits");
+    },
+  }),
+  method("account/bedrock/checkGovCloudRequirements", {
+    owner: "static",
+    params: AnyParams,
+    experimental: true,
+    handler: () => ({ isGovCloud: false, shouldWarn: false }),
+  }),
+  method("configRequirements/read", {
+    owner: "static",
+    params: null,
+    handler: () => ({ supportsIndependentSpeedModes: null, requirements: null }),
+  }),
+  method("collaborationMode/list", {
+    owner: "static",
+    params: AnyParams,
+    experimental: true,
+    handler: () => ({
+      data: [
+        { name: "Plan", mode: "plan", model: null, reasoning_effort: "medium" },
+        { name: "Default", mode: "default", model: null, reasoning_effort: null },
+      ],
+    }),
+  }),
+  method("permissionProfile/list", {
+    owner: "static",
+    params: AnyParams,
+    handler: () => ({
+      data: [":read-only", ":workspace", ":danger-full-access"].map((id) => ({ id, description: null, allowed: true })),
+      nextCursor: null,
+    }),
+  }),
+  method("skills/list", {
+    owner: "static",
+    params: CwdsParams,
+    handler: ({ cwds }) => ({ data: (cwds ?? [process.cwd()]).map((cwd) => ({ cwd, skills: [], errors: [] })) }),
+  }),
+  method("hooks/list", {
+    owner: "static",
+    params: CwdsParams,
+    handler: ({ cwds }) => ({ data: (cwds ?? [process.cwd()]).map((cwd) => ({ cwd, hooks: [], warnings: [], errors: [] })) }),
+  }),
+  method("remoteControl/status/read", {
+    owner: "host",
+    params: null,
+    experimental: true,
+    handler: (_params, { host }) => host.remoteControlStatus(),
+  }),
+  empty("plugin/installed", { marketplaces: [], marketplaceLoadErrors: [] }),
+  empty("plugin/list", { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
+  empty("app/list", { data: [], nextCursor: null }),
+  empty("mcpServerStatus/list", { data: [], nextCursor: null }),
+  empty("experimentalFeature/list", { data: [], nextCursor: null }),
+  empty("modelProvider/capabilities/read", { imageGeneration: false, webSearch: false }),
+];

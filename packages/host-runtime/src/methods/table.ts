@@ -1,0 +1,21 @@
+import { configMethods } from "./config.ts";
+import { initializeMethods } from "./initialize.ts";
+import { staticMethods } from "./lists.ts";
+import type { Method } from "./method.ts";
+import { modelMethods } from "./models.ts";
+import { threadChangeMethods } from "./thread-change.ts";
+import { threadOpenMethods } from "./thread-open.ts";
+import { threadReadMethods } from "./thread-read.ts";
+import { turnMethods } from "./turns.ts";
+
+/** Every request that foldcast answers, one entry each. What is not here is an unknown variant, as with the real server. */
+export const METHODS: readonly Method[] = [
+  ...initializeMethods,
+  ...threadOpenMethods,
+  ...threadChangeMethods,
+  ...threadReadMethods,
+  ...turnMethods,
+  ...modelMethods,
+  ...configMethods,
+  ...staticMethods,
+];

@@ -1,0 +1,129 @@
+import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
+import { ThreadIdParams, ThreadMetadataUpdateParams, ThreadNameSetParams, ThreadReadStateUpdateParams, ThreadSettingsUpdateParams } from "@foldcast/protocol-core/wire/params";
+import type { Host } from "../host.ts";
+import { Reply } from "../rpc/reply.ts";
+import type { ThreadRecord } from "../store/store.ts";
+import { resolveModel } from "../threads/binding.ts";
+import type { KnownThread } from "../threads/registry.ts";
+import { mergeSettings, requestedModel, sameSettings } from "../threads/settings.ts";
+import { toWireThread } from "../threads/wire-thread.ts";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+import { parseThreadId } from "./thread-id.ts";
+import { loadedThread, readableThread, storedThread } from "./thread-lookup.ts";
+
+/** Changes the record of a thread whether it is loaded or not. */
+function change(known: KnownThread, members: Partial<ThreadRecord>, host: Host): ThreadRecord {
+  if (known.actor !== null) {
+    known.actor.update(members);
+    return known.actor.record;
+  }
+  const record = { ...known.record, ...members };
+  host.store.saveThread(record);
+  return record;
+}
+
+async function unload(known: KnownThread, host: Host): Promise<void> {
+  if (known.actor === null) return;
+  await host.threads.unload(known.record.id);
+  host.broadcast("thread/status/changed", { threadId: known.record.id, status: { type: "notLoaded" } });
+}
+
+export const threadChangeMethods: readonly Method[] = [
+  method("thread/name/set", {
+    owner: "thread",
+    params: ThreadNameSetParams,
+    async handler({ threadId, name }, { host }) {
+      const id = parseThreadId(threadId);
+      if (host.threads.loaded(id)?.record.ephemeral === true) throw invalidRequest(`ephemeral thread does not support metadata updates: ${id}`);
+      const trimmed = name.trim();
+      if (trimmed === "") throw invalidRequest("thread name must not be empty");
+      const known = await storedThread(host, threadId);
+      change(known, { name: trimmed }, host);
+      return new Reply({}, () => host.broadcast("thread/name/updated", { threadId: id, threadName: trimmed }));
+    },
+  }),
+  method("thread/archive", {
+    owner: "thread",
+    params: ThreadIdParams,
+    async handler({ threadId }, { host }) {
+      const known = await storedThread(host, threadId, "session id");
+      const { id } = known.record;
+      if (known.record.harness === null) throw invalidRequest(`no rollout found for thread id ${id}`);
+      await unload(known, host);
+      host.store.saveThread({ ...(known.actor?.record ?? known.record), archived: true });
+      return new Reply({}, () => host.broadcast("thread/archived", { threadId: id }));
+    },
+  }),
+  method("thread/unarchive", {
+    owner: "thread",
+    params: ThreadIdParams,
+    async handler({ threadId }, { host }) {
+      const id = parseThreadId(threadId, "session id");
+      const known = await host.threads.find(id);
+      if (known?.record.archived !== true) throw invalidRequest(`no archived rollout found for thread id ${id}`);
+      const record = change(known, { archived: false }, host);
+      return new Reply({ thread: toWireThread(record, known.actor?.status ?? null) }, () => host.broadcast("thread/unarchived", { threadId: id }));
+    },
+  }),
+  method("thread/delete", {
+    owner: "thread",
+    params: ThreadIdParams,
+    async handler({ threadId }, { host }) {
+      const known = await storedThread(host, threadId);
+      const { id } = known.record;
+      if (known.actor === null && host.store.thread(id) === null) {
+        throw notSupported("thread/delete", "the saved session belongs to the program that wrote it");
+      }
+      await host.threads.unload(id);
+      host.store.deleteThread(id);
+      return new Reply({}, () => host.broadcast("thread/deleted", { threadId: id }));
+    },
+  }),
+  method("thread/metadata/update", {
+    owner: "thread",
+    params: ThreadMetadataUpdateParams,
+    experimentalFields: ["projectId", "daybreakEnabled"],
+    async handler({ threadId, gitInfo, projectId, daybreakEnabled }, { host }) {
+      if (gitInfo == null && projectId === undefined && daybreakEnabled == null) throw invalidRequest("thread metadata update must include at least one field");
+      if (projectId != null) throw notSupported("thread/metadata/update.projectId", "foldcast keeps no projects");
+      const known = await storedThread(host, threadId);
+      const old = known.record.gitInfo;
+      const record = gitInfo == null ? known.record : change(known, {
+        gitInfo: {
+          sha: gitInfo.sha === undefined ? (old?.sha ?? null) : gitInfo.sha,
+          branch: gitInfo.branch === undefined ? (old?.branch ?? null) : gitInfo.branch,
+          originUrl: gitInfo.originUrl === undefined ? (old?.originUrl ?? null) : gitInfo.originUrl,
+        },
+      }, host);
+      return { thread: known.actor?.toWire() ?? toWireThread(record, null) };
+    },
+  }),
+  method("thread/settings/update", {
+    owner: "thread",
+    params: ThreadSettingsUpdateParams,
+    experimental: true,
+    async handler(params, { host }) {
+      const actor = loadedThread(host, params.threadId);
+      const named = requestedModel(params);
+      const model = named === null || named === actor.settings.model ? actor.settings.model : (await resolveModel(host.catalogue, named, actor.record.harness)).id;
+      const settings = { ...mergeSettings(actor.settings, params), model };
+      return new Reply({}, () => {
+        if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, model ?? "none");
+      });
+    },
+  }),
+  method("thread/readState/update", {
+    owner: "thread",
+    params: ThreadReadStateUpdateParams,
+    experimental: true,
+    async handler({ threadId, operation, expectedRevision }, { host }) {
+      const { actor, record } = await readableThread(host, threadId);
+      if (actor === null) throw invalidRequest(`thread not found: ${record.id}`);
+      const readState = actor.readState.set(operation.type, expectedRevision);
+      // Measured: the notification goes out before the response.
+      host.broadcast("thread/readState/changed", { threadId: record.id, readState });
+      return { readState };
+    },
+  }),
+];

@@ -1,0 +1,99 @@
+import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
+import { PageParams, ThreadIdParams, ThreadItemsListParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
+import { itemsPage, turnsPage, viewTurn } from "../threads/pages.ts";
+import { toWireThread } from "../threads/wire-thread.ts";
+import type { KnownThread } from "../threads/registry.ts";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+import { parseThreadId } from "./thread-id.ts";
+import { readableThread } from "./thread-lookup.ts";
+
+const isMaterialized = ({ record }: KnownThread): boolean => record.harness !== null;
+
+export const threadReadMethods: readonly Method[] = [
+  method("thread/read", {
+    owner: "thread",
+    params: ThreadReadParams,
+    async handler({ threadId, includeTurns }, { host, connection }) {
+      const known = await readableThread(host, threadId);
+      const readState = known.actor?.readState.toWire() ?? null;
+      if (includeTurns !== true) return { thread: known.actor?.toWire() ?? toWireThread(known.record, null), readState };
+      if (known.record.ephemeral) throw invalidRequest("ephemeral threads do not support includeTurns");
+      if (!isMaterialized(known)) throw notSupported("list_turns");
+      const list = await host.threads.turns(known, host.viewerOf(connection));
+      const turns = (await list.take(0, list.ids.length)).map((turn) => viewTurn(turn, "full"));
+      return { thread: known.actor?.toWire(turns) ?? toWireThread(known.record, null, turns), readState };
+    },
+  }),
+  method("thread/list", {
+    owner: "host",
+    params: ThreadListParams,
+    experimentalFields: ["includeAttachedThreads", "projectId", "parentThreadId", "ancestorThreadId", "attachedToThreadId"],
+    async handler(params, { host }) {
+      const { parentThreadId, ancestorThreadId } = params;
+      if (parentThreadId != null) parseThreadId(parentThreadId, "parent thread id");
+      if (ancestorThreadId != null) parseThreadId(ancestorThreadId, "ancestor thread id");
+      const page = await host.threads.list(params);
+      const readStates = Object.fromEntries(page.data.flatMap(({ id }) => {
+        const state = host.threads.loaded(id)?.readState.toWire();
+        return state === undefined ? [] : [[id, state]];
+      }));
+      return { ...page, data: page.data.map((record) => host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null)), readStates };
+    },
+  }),
+  method("thread/loaded/list", {
+    owner: "host",
+    params: PageParams,
+    handler({ cursor, limit }, { host }) {
+      const ids = host.threads.loadedIds.toSorted();
+      const from = cursor == null ? 0 : ids.indexOf(cursor) + 1;
+      if (cursor != null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
+      const data = ids.slice(from, limit == null ? undefined : from + Math.max(limit, 1));
+      return { data, nextCursor: from + data.length < ids.length ? (data.at(-1) ?? null) : null };
+    },
+  }),
+  method("thread/turns/list", {
+    owner: "thread",
+    params: ThreadTurnsListParams,
+    async handler({ threadId, cursor, limit, sortDirection, itemsView }, { host, connection }) {
+      const known = await readableThread(host, threadId);
+      if (known.record.ephemeral) throw invalidRequest("ephemeral threads do not support thread/turns/list");
+      if (!isMaterialized(known)) {
+        throw invalidRequest(`thread ${known.record.id} is not materialized yet; thread/turns/list is unavailable before first user message`);
+      }
+      const list = await host.threads.turns(known, host.viewerOf(connection));
+      return turnsPage(list, { cursor: cursor ?? null, limit: limit ?? null, direction: sortDirection ?? "desc" }, itemsView ?? "summary");
+    },
+  }),
+  method("thread/items/list", {
+    owner: "thread",
+    params: ThreadItemsListParams,
+    async handler({ threadId, turnId, cursor, limit, sortDirection }, { host, connection }) {
+      const known = await host.threads.find(parseThreadId(threadId));
+      if (known === null || known.record.ephemeral || !isMaterialized(known)) throw notSupported("thread/items/list");
+      const list = await host.threads.turns(known, host.viewerOf(connection));
+      // An anchor object is another server's way to name a place: it starts at the head, as a foreign cursor does.
+      const position = typeof cursor === "string" ? cursor : null;
+      return itemsPage(list, { cursor: position, limit: limit ?? null, direction: sortDirection ?? "asc" }, turnId ?? null);
+    },
+  }),
+  method("thread/goal/get", {
+    owner: "thread",
+    params: ThreadIdParams,
+    async handler({ threadId }, { host }) {
+      const id = parseThreadId(threadId);
+      if ((await host.threads.find(id)) === null) throw invalidRequest(`thread not found: ${id}`);
+      return { goal: null };
+    },
+  }),
+  method("thread/backgroundTerminals/list", {
+    owner: "thread",
+    params: ThreadIdParams,
+    experimental: true,
+    async handler({ threadId }, { host }) {
+      const id = parseThreadId(threadId);
+      if ((await host.threads.find(id)) === null) throw invalidRequest(`thread not found: ${id}`);
+      return { data: [], nextCursor: null };
+    },
+  }),
+];

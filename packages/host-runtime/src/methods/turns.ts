@@ -1,0 +1,91 @@
+import type { TurnInput } from "@foldcast/protocol-core/harness";
+import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
+import { TurnInterruptParams, TurnStartParams, TurnSteerParams } from "@foldcast/protocol-core/wire/params";
+import type { Host } from "../host.ts";
+import type { Connection } from "../rpc/connection.ts";
+import { Reply } from "../rpc/reply.ts";
+import type { ThreadActor } from "../threads/actor.ts";
+import { resolveModel } from "../threads/binding.ts";
+import { mergeSettings, requestedModel, sameSettings } from "../threads/settings.ts";
+import type { ThreadSettings } from "../threads/settings.ts";
+import { titleAnswer } from "../threads/title.ts";
+import { acceptedTurn } from "../threads/wire-thread.ts";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+import { loadedThread } from "./thread-lookup.ts";
+import { hasImage, toUserInput } from "./user-input.ts";
+
+/** The thread's settings after this request, with a model that its harness can run. */
+async function settingsFor(actor: ThreadActor, params: TurnStartParams, host: Host, connection: Connection): Promise<ThreadSettings> {
+  const named = requestedModel(params);
+  const merged = mergeSettings(actor.settings, params);
+  const wanted = named ?? actor.settings.model ?? (actor.record.harness === null ? await host.defaultModel(connection) : null);
+  if (wanted === null) return { ...merged, model: null };
+  // A model that the thread already runs on is not looked up again: it may have left the list meanwhile.
+  if (wanted === actor.settings.model && actor.materialized) return { ...merged, model: wanted };
+  return { ...merged, model: (await resolveModel(host.catalogue, wanted, actor.record.harness)).id };
+}
+
+async function startTurn(actor: ThreadActor, params: TurnStartParams, host: Host, connection: Connection): Promise<Reply> {
+  const input: TurnInput = { input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null };
+  const title = actor.record.ephemeral ? titleAnswer(params.outputSchema, input.input) : null;
+  if (title !== null && actor.run === null) {
+    const { turnId, begin } = actor.acceptHostTurn(input, title);
+    return new Reply({ turn: acceptedTurn(turnId) }, begin);
+  }
+  const settings = await settingsFor(actor, params, host, connection);
+  const harness = actor.record.harness ?? settings.model?.slice(0, settings.model.indexOf("/")) ?? null;
+  if (harness === null) throw invalidRequest("no model is available: no harness is ready");
+  const adapter = await actor.bind(harness);
+  if (hasImage(input.input) && !adapter.manifest.capabilities.images) throw notSupported("image input", `${adapter.manifest.displayName} takes text only`);
+  if (actor.record.nativeSessionId !== null && !actor.hasSession && !adapter.manifest.capabilities.resume) {
+    throw notSupported("turn/start", `${adapter.manifest.displayName} cannot continue a saved session`);
+  }
+  if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, settings.model ?? harness);
+  // From here on nothing waits: of two requests at a time, the second finds the first one's turn.
+  const { run } = actor;
+  if (run !== null) {
+    await actor.add(input);
+    return new Reply({ turn: acceptedTurn(run.id) });
+  }
+  const { turnId, begin } = actor.accept(input);
+  return new Reply({ turn: acceptedTurn(turnId) }, begin);
+}
+
+export const turnMethods: readonly Method[] = [
+  method("turn/start", {
+    owner: "thread",
+    params: TurnStartParams,
+    experimentalFields: [
+      "responsesapiClientMetadata", "responsesapiClientMetadataPatch", "additionalContext", "environments", "runtimeWorkspaceRoots", "permissions",
+      "collaborationMode", "multiAgentMode", "cyberAccessProgram",
+    ],
+    handler: (params, { host, connection }) => startTurn(loadedThread(host, params.threadId), params, host, connection),
+  }),
+  method("turn/steer", {
+    owner: "thread",
+    params: TurnSteerParams,
+    experimentalFields: ["responsesapiClientMetadata", "responsesapiClientMetadataPatch", "additionalContext"],
+    async handler(params, { host }) {
+      const actor = loadedThread(host, params.threadId);
+      const { run } = actor;
+      if (run === null) throw invalidRequest("no active turn to steer");
+      if (params.expectedTurnId !== run.id) throw invalidRequest(`expected active turn id \`${params.expectedTurnId}\` but found \`${run.id}\``);
+      await actor.add({ input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null });
+      return { turnId: run.id };
+    },
+  }),
+  method("turn/interrupt", {
+    owner: "thread",
+    params: TurnInterruptParams,
+    handler(params, { host }) {
+      const actor = loadedThread(host, params.threadId);
+      const { run } = actor;
+      if (run === null) throw invalidRequest("no active turn to interrupt");
+      if (params.turnId !== run.id) throw invalidRequest(`expected active turn id ${params.turnId} but found ${run.id}`);
+      return new Reply({}, () => {
+        if (actor.run === run) actor.interrupt();
+      });
+    },
+  }),
+];

@@ -1,0 +1,195 @@
+import { ErrorCode, parseFrame, WireError } from "@foldcast/protocol-core/wire";
+import type { RequestId, WireErrorBody } from "@foldcast/protocol-core/wire";
+import type { Logger } from "../log/logger.ts";
+import type { ClientSession } from "./client-session.ts";
+import { Frame, notificationFrame } from "./frame.ts";
+import { Reply } from "./reply.ts";
+
+/** The byte side of a connection. Neither method blocks or throws. */
+export interface Transport {
+  /** Writes the frames in order; `taken` is called once when the peer's side has accepted them, or the link broke. */
+  write(frames: readonly Frame[], taken: () => void): void;
+  /** Ends the link at once, without a closing handshake. */
+  terminate(): void;
+}
+
+export interface ConnectionLimits {
+  /** Bytes that may wait for a slow reader before it is cut off. */
+  maxQueuedBytes: number;
+  /** Requests of one connection that may be unanswered at a time (Codex 0.171 stops near 1,024). */
+  maxOpenRequests: number;
+}
+export const DEFAULT_LIMITS: ConnectionLimits = { maxQueuedBytes: 64 * 1024 * 1024, maxOpenRequests: 1024 };
+
+/** A frame counts for no more than this towards the limit: one big answer must not cut off who asked for it. */
+const MAX_FRAME_WEIGHT = 256 * 1024;
+
+export interface ConnectionHandler {
+  request(connection: Connection, method: string, params: unknown): unknown;
+  notification(connection: Connection, method: string, params: unknown): void;
+  /** The client's answer to a request of ours. */
+  answer(connection: Connection, id: RequestId, outcome: { result: unknown } | { error: unknown }): void;
+}
+
+export interface ConnectionOptions {
+  transport: Transport;
+  handler: ConnectionHandler;
+  log: Logger;
+  now: () => number;
+  limits?: ConnectionLimits;
+}
+
+/**
+ * One client, whatever the transport. One ordered queue: frames leave in the order in which they were sent, all that
+ * one turn of the event loop produced in one write.
+ */
+export class Connection {
+  /** Resolves when the link is gone, whoever ended it. Never rejects. */
+  readonly closed: Promise<void>;
+  /** What the client said in `initialize`; null before. */
+  session: ClientSession | null = null;
+  readonly #transport: Transport;
+  readonly #handler: ConnectionHandler;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  readonly #limits: ConnectionLimits;
+  #resolveClosed!: () => void;
+  #open = true;
+  #queue: Frame[] = [];
+  #queueWeight = 0;
+  #waitingWeight = 0;
+  #flushScheduled = false;
+  #openRequests = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#transport = options.transport;
+    this.#handler = options.handler;
+    this.#log = options.log;
+    this.#now = options.now;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** One frame from the peer. What is no valid frame gets no answer, as with the real server. */
+  receive(text: string): void {
+    if (!this.#open) return;
+    const frame = parseFrame(text);
+    switch (frame.kind) {
+      case "request":
+        return this.#serve(frame.id, frame.method, frame.params);
+      case "notification":
+        return this.#handler.notification(this, frame.method, frame.params);
+      case "response":
+        return this.#handler.answer(this, frame.id, { result: frame.result });
+      case "error":
+        return this.#handler.answer(this, frame.id, { error: frame.error });
+      case "ignored":
+        return this.#log.debug("ignored a frame", { reason: frame.reason });
+    }
+  }
+
+  /** Queues a frame. A reader that lets too much wait is cut off here; nobody else notices. */
+  send(frame: Frame): void {
+    if (!this.#open) return;
+    if (this.#waitingWeight > this.#limits.maxQueuedBytes) {
+      this.#log.warn("cutting off a slow reader", { client: this.session?.name, waiting: this.#waitingWeight });
+      this.terminate();
+      return;
+    }
+    const weight = Math.min(frame.text.length, MAX_FRAME_WEIGHT);
+    this.#waitingWeight += weight;
+    this.#queueWeight += weight;
+    this.#queue.push(frame);
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  /** Queues one notification for this connection alone. */
+  notify(method: string, params: object): void {
+    if (this.wants(method)) this.send(notificationFrame(method, params, this.#now()));
+  }
+
+  /** False for what the client opted out of, and before it has initialized. */
+  wants(method: string): boolean {
+    return this.session !== null && !this.session.optOut.has(method);
+  }
+
+  /** Ends the link from our side. */
+  terminate(): void {
+    if (!this.#open) return;
+    this.handleClosed();
+    this.#transport.terminate();
+  }
+
+  /** For the transport: the link is gone. */
+  handleClosed(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#queue = [];
+    this.#resolveClosed();
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    const frames = this.#queue;
+    const weight = this.#queueWeight;
+    this.#queue = [];
+    this.#queueWeight = 0;
+    if (!this.#open || frames.length === 0) return;
+    this.#transport.write(frames, () => {
+      this.#waitingWeight -= weight;
+    });
+  }
+
+  #serve(id: RequestId, method: string, params: unknown): void {
+    if (this.#openRequests >= this.#limits.maxOpenRequests) {
+      return this.#fail(id, { code: ErrorCode.overloaded, message: "Server overloaded; retry later." });
+    }
+    let outcome: unknown;
+    try {
+      outcome = this.#handler.request(this, method, params);
+    } catch (error) {
+      return this.#reject(id, method, error);
+    }
+    if (!(outcome instanceof Promise)) return this.#answer(id, method, outcome);
+    this.#openRequests += 1;
+    outcome
+      .then(
+        (result: unknown) => this.#answer(id, method, result),
+        (error: unknown) => this.#reject(id, method, error),
+      )
+      .finally(() => (this.#openRequests -= 1))
+      .catch(() => undefined);
+  }
+
+  #answer(id: RequestId, method: string, outcome: unknown): void {
+    const reply = outcome instanceof Reply ? outcome : new Reply(outcome);
+    let frame: Frame;
+    try {
+      frame = new Frame(JSON.stringify({ id, result: reply.result ?? {} }));
+    } catch (error) {
+      return this.#reject(id, method, error);
+    }
+    this.send(frame);
+    try {
+      reply.after?.();
+    } catch (error) {
+      this.#log.error("after a response", { method, error });
+    }
+  }
+
+  #reject(id: RequestId, method: string, error: unknown): void {
+    if (error instanceof WireError) return this.#fail(id, error.body);
+    this.#log.error("a request failed", { method, error });
+    this.#fail(id, { code: ErrorCode.internal, message: `internal error: ${error instanceof Error ? error.message : String(error)}` });
+  }
+
+  #fail(id: RequestId, error: WireErrorBody): void {
+    this.send(new Frame(JSON.stringify({ error, id })));
+  }
+}

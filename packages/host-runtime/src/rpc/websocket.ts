@@ -1,0 +1,105 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { Socket } from "node:net";
+import { WebSocketServer } from "ws";
+import type { WebSocket } from "ws";
+import { refuseOrigin, refusePlainRequest, refuseToken } from "./auth.ts";
+import type { Refusal } from "./auth.ts";
+import type { Connection, Transport } from "./connection.ts";
+import type { Frame } from "./frame.ts";
+import { MAX_FRAME_BYTES } from "./stdio.ts";
+
+const HEARTBEAT_MS = 30_000;
+
+class WebSocketTransport implements Transport {
+  readonly #socket: WebSocket;
+  readonly #raw: Duplex;
+
+  constructor(socket: WebSocket, raw: Duplex) {
+    this.#socket = socket;
+    this.#raw = raw;
+  }
+
+  write(frames: readonly Frame[], taken: () => void): void {
+    // Corked, so that a burst of small frames leaves in one system call.
+    this.#raw.cork();
+    const last = frames.length - 1;
+    frames.forEach((frame, at) => this.#socket.send(frame.bytes, { binary: false }, at === last ? () => taken() : undefined));
+    this.#raw.uncork();
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+}
+
+export interface WebSocketOptions {
+  connect: (transport: Transport) => Connection;
+  /** Bearer token that clients must show; null = none. */
+  token: string | null;
+}
+
+/** An HTTP server that upgrades every path, and answers `/readyz` and `/healthz`. Not yet listening. */
+export class WebSocketHost {
+  readonly server: Server;
+  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
+  readonly #options: WebSocketOptions;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(options: WebSocketOptions) {
+    this.#options = options;
+    this.server = createServer((request, response) => this.#plain(request, response));
+    this.server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => this.#upgrade(request, raw, head));
+    const silent = new WeakSet<WebSocket>();
+    // A peer that vanished without closing answers no ping for a whole period: its place is freed.
+    this.#heartbeat = setInterval(() => {
+      for (const socket of this.#sockets.clients) {
+        if (silent.has(socket)) socket.terminate();
+        silent.add(socket);
+        socket.once("pong", () => silent.delete(socket));
+        socket.ping();
+      }
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  /** Drops every client without a closing handshake, as the real server does at its end, and stops listening. */
+  async close(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    for (const socket of this.#sockets.clients) socket.terminate();
+    this.server.closeAllConnections();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+
+  #upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void {
+    raw.on("error", () => raw.destroy());
+    const refusal = refuseOrigin(request.headers) ?? refuseToken(request.headers, this.#options.token);
+    if (refusal !== null) {
+      raw.end(
+        `HTTP/1.1 ${refusal.status} ${refusal.reason}\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n`
+          + `content-length: ${Buffer.byteLength(refusal.body)}\r\n\r\n${refusal.body}`,
+      );
+      return;
+    }
+    this.#sockets.handleUpgrade(request, raw, head, (socket) => this.#accept(socket, raw));
+  }
+
+  #accept(socket: WebSocket, raw: Duplex): void {
+    if (raw instanceof Socket) raw.setNoDelay(true);
+    const connection = this.#options.connect(new WebSocketTransport(socket, raw));
+    socket.on("message", (data, isBinary) => {
+      if (!isBinary) connection.receive((data as Buffer).toString("utf8"));
+    });
+    socket.on("error", () => socket.terminate());
+    socket.on("close", () => connection.handleClosed());
+  }
+
+  #plain(request: IncomingMessage, response: ServerResponse): void {
+    const healthy = request.url === "/readyz" || request.url === "/healthz";
+    const refusal: Refusal | null = refuseOrigin(request.headers) ?? (healthy && request.method === "GET" ? null : refusePlainRequest(request.method));
+    if (refusal === null) return void response.writeHead(200, { "content-length": 0 }).end();
+    response.writeHead(refusal.status, { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(refusal.body) });
+    response.end(refusal.body);
+  }
+}

@@ -1,0 +1,94 @@
+import type { ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+
+const nativeKey = (harness: string, nativeSessionId: string): string => JSON.stringify([harness, nativeSessionId]);
+
+/** Keeps everything in memory, for as long as the process lives. */
+export class MemoryThreadStore implements ThreadStore {
+  readonly #threads = new Map<string, ThreadRecord>();
+  readonly #byNative = new Map<string, string>();
+  readonly #turns = new Map<string, Map<string, TurnFact>>();
+  readonly #byKey = new Map<string, Map<string, string>>();
+
+  /** What undoes the steps of the running transaction, last first; null outside of one. */
+  #undo: (() => void)[] | null = null;
+
+  transaction<T>(work: () => T): T {
+    if (this.#undo !== null) return work();
+    const undo: (() => void)[] = (this.#undo = []);
+    try {
+      return work();
+    } catch (error) {
+      this.#undo = null;
+      for (const step of undo.reverse()) step();
+      throw error;
+    } finally {
+      this.#undo = null;
+    }
+  }
+
+  thread(id: string): ThreadRecord | null {
+    return this.#threads.get(id) ?? null;
+  }
+
+  threadByNative(harness: string, nativeSessionId: string): ThreadRecord | null {
+    const id = this.#byNative.get(nativeKey(harness, nativeSessionId));
+    return id === undefined ? null : this.thread(id);
+  }
+
+  threads(): Iterable<ThreadRecord> {
+    return this.#threads.values();
+  }
+
+  saveThread(record: ThreadRecord): void {
+    const old = this.#threads.get(record.id);
+    this.#undo?.push(() => (old === undefined ? this.deleteThread(record.id) : this.saveThread(old)));
+    this.#forgetNative(record.id);
+    this.#threads.set(record.id, { ...record });
+    if (record.harness !== null && record.nativeSessionId !== null) {
+      this.#byNative.set(nativeKey(record.harness, record.nativeSessionId), record.id);
+    }
+  }
+
+  deleteThread(id: string): void {
+    const old = this.#threads.get(id);
+    const turns = this.turns(id);
+    this.#undo?.push(() => {
+      if (old !== undefined) this.saveThread(old);
+      for (const turn of turns) this.saveTurn(id, turn);
+    });
+    this.#forgetNative(id);
+    this.#threads.delete(id);
+    this.#turns.delete(id);
+    this.#byKey.delete(id);
+  }
+
+  turns(threadId: string): readonly TurnFact[] {
+    return [...(this.#turns.get(threadId)?.values() ?? [])];
+  }
+
+  turnByKey(threadId: string, turnKey: string): TurnFact | null {
+    const turnId = this.#byKey.get(threadId)?.get(turnKey);
+    return turnId === undefined ? null : (this.#turns.get(threadId)?.get(turnId) ?? null);
+  }
+
+  saveTurn(threadId: string, fact: TurnFact): void {
+    let turns = this.#turns.get(threadId);
+    if (turns === undefined) this.#turns.set(threadId, (turns = new Map<string, TurnFact>()));
+    const old = turns.get(fact.turnId);
+    this.#undo?.push(() => (old === undefined ? void turns.delete(fact.turnId) : void turns.set(fact.turnId, old)));
+    turns.set(fact.turnId, { ...fact });
+    if (fact.turnKey === null) return;
+    let keys = this.#byKey.get(threadId);
+    if (keys === undefined) this.#byKey.set(threadId, (keys = new Map<string, string>()));
+    keys.set(fact.turnKey, fact.turnId);
+  }
+
+  close(): void {
+    // Nothing to let go of.
+  }
+
+  #forgetNative(id: string): void {
+    const old = this.#threads.get(id);
+    if (old?.harness != null && old.nativeSessionId !== null) this.#byNative.delete(nativeKey(old.harness, old.nativeSessionId));
+  }
+}

@@ -1,0 +1,60 @@
+import type { TurnOutcome } from "@foldcast/protocol-core/harness";
+
+/** What the host keeps of a thread. Times in Unix milliseconds. Never any text of the conversation but its first words. */
+export interface ThreadRecord {
+  id: string;
+  /** Which harness the thread is bound to; null until its first turn. */
+  harness: string | null;
+  nativeSessionId: string | null;
+  /** The harness's own saved file; null where it keeps none, or before the first turn. */
+  file: string | null;
+  /** `<harness>/<model>` as in the catalogue; null for a found session that does not say. */
+  model: string | null;
+  effort: string | null;
+  cwd: string;
+  name: string | null;
+  /** First words of the first prompt; empty before the first turn. */
+  preview: string;
+  archived: boolean;
+  ephemeral: boolean;
+  threadSource: string | null;
+  originator: string | null;
+  forkedFromId: string | null;
+  gitInfo: { sha: string | null; branch: string | null; originUrl: string | null } | null;
+  createdAt: number;
+  updatedAt: number;
+  /** When a turn last started. */
+  recencyAt: number;
+}
+
+/** What the host knows of a turn that it ran itself: more certain than the harness's file, and never text. */
+export interface TurnFact {
+  turnId: string;
+  /** The harness's own key; null until the harness confirmed the turn. */
+  turnKey: string | null;
+  /** Null while it runs (and after a crash: then it was interrupted). */
+  outcome: TurnOutcome | null;
+  startedAt: number | null;
+  completedAt: number | null;
+}
+
+/**
+ * Where threads are kept. All operations are small and synchronous; `transaction` makes several of them one. A thrown
+ * error concerns that operation only: nothing of it is kept.
+ */
+export interface ThreadStore {
+  transaction<T>(work: () => T): T;
+  thread(id: string): ThreadRecord | null;
+  threadByNative(harness: string, nativeSessionId: string): ThreadRecord | null;
+  /** In no particular order. */
+  threads(): Iterable<ThreadRecord>;
+  saveThread(record: ThreadRecord): void;
+  /** With all that belongs to it. */
+  deleteThread(id: string): void;
+  /** Oldest first. */
+  turns(threadId: string): readonly TurnFact[];
+  turnByKey(threadId: string, turnKey: string): TurnFact | null;
+  /** Adds the turn, or replaces the fact with the same turn id. */
+  saveTurn(threadId: string, fact: TurnFact): void;
+  close(): void;
+}

@@ -1,0 +1,95 @@
+import { isFor, toNotification } from "@foldcast/protocol-core/delivery";
+import type { ItemDetail, ProjectorOutput } from "@foldcast/protocol-core/projection";
+import type { Notification, ThreadItem } from "@foldcast/protocol-core/wire";
+import type { Connection } from "../rpc/connection.ts";
+import { notificationFrame } from "../rpc/frame.ts";
+import type { Frame } from "../rpc/frame.ts";
+
+/** The item with the namespaced member that only clients get which asked for it. */
+export function withDetail(item: ThreadItem, detail: ItemDetail | undefined): ThreadItem {
+  return detail === undefined ? item : Object.assign({}, item, { foldcast: detail });
+}
+
+/** Who watches one thread, and the delivery of its stream to them, each by its policy. */
+export class Feed {
+  readonly #threadId: string;
+  readonly #now: () => number;
+  readonly #subscribers = new Set<Connection>();
+  readonly #held = new Map<Connection, Frame[]>();
+
+  constructor(threadId: string, now: () => number) {
+    this.#threadId = threadId;
+    this.#now = now;
+  }
+
+  get subscribers(): ReadonlySet<Connection> {
+    return this.#subscribers;
+  }
+
+  add(connection: Connection): void {
+    if (!connection.isOpen || this.#subscribers.has(connection)) return;
+    this.#subscribers.add(connection);
+    void connection.closed.then(() => this.remove(connection));
+  }
+
+  /**
+   * Adds a late joiner whose answer, with the state as of now, is still on its way: what happens meanwhile waits for
+   * `release`, so that it sees every event after its answer and none twice.
+   */
+  addHeld(connection: Connection): void {
+    if (!connection.isOpen || this.#subscribers.has(connection)) return;
+    this.add(connection);
+    this.#held.set(connection, []);
+  }
+
+  release(connection: Connection): void {
+    const frames = this.#held.get(connection) ?? [];
+    this.#held.delete(connection);
+    for (const frame of frames) connection.send(frame);
+  }
+
+  remove(connection: Connection): boolean {
+    this.#held.delete(connection);
+    return this.#subscribers.delete(connection);
+  }
+
+  /** Sends a projected output to all whose policy it is for. It is serialised once, whatever their number. */
+  output(output: ProjectorOutput, turnId: string): void {
+    if (this.#subscribers.size === 0) return;
+    const notification = toNotification(output, this.#threadId, turnId);
+    if (notification === null) return;
+    const detail = "detail" in output ? output.detail : undefined;
+    let plain: Frame | null = null;
+    let detailed: Frame | null = null;
+    for (const connection of this.#subscribers) {
+      const session = connection.session;
+      if (session === null || session.optOut.has(notification.method) || !isFor(output, session.policy)) continue;
+      if (detail !== undefined && session.detail) this.#send(connection, (detailed ??= this.#frame(addDetail(notification, detail))));
+      else this.#send(connection, (plain ??= this.#frame(notification)));
+    }
+  }
+
+  /** Sends one notification to all who watch. */
+  notify(method: string, params: object): void {
+    let frame: Frame | null = null;
+    for (const connection of this.#subscribers) {
+      if (connection.wants(method)) this.#send(connection, (frame ??= notificationFrame(method, params, this.#now())));
+    }
+  }
+
+  #send(connection: Connection, frame: Frame): void {
+    const held = this.#held.get(connection);
+    if (held === undefined) connection.send(frame);
+    else held.push(frame);
+  }
+
+  #frame(notification: Notification): Frame {
+    return notificationFrame(notification.method, notification.params, this.#now());
+  }
+}
+
+function addDetail(notification: Notification, detail: ItemDetail): Notification {
+  if (notification.method === "item/started") return { ...notification, params: { ...notification.params, item: withDetail(notification.params.item, detail) } };
+  if (notification.method === "item/completed") return { ...notification, params: { ...notification.params, item: withDetail(notification.params.item, detail) } };
+  return notification;
+}

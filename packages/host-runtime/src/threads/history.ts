@@ -1,0 +1,118 @@
+import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
+import type { HarnessEvent, HistoryIndex, HistorySource, TurnOutcome } from "@foldcast/protocol-core/harness";
+import { TurnProjector } from "@foldcast/protocol-core/projection";
+import type { ItemDetail, ProjectorOptions } from "@foldcast/protocol-core/projection";
+import type { Turn } from "@foldcast/protocol-core/wire";
+import type { ThreadStore, TurnFact } from "../store/store.ts";
+import { withDetail } from "./feed.ts";
+import { turnIdFor } from "./ids.ts";
+
+/** For whom a turn is projected. */
+export interface Viewer {
+  policy: DeliveryPolicy;
+  detail: boolean;
+}
+
+export interface ThreadHistoryOptions {
+  source: HistorySource;
+  file: string;
+  harness: string;
+  threadId: string;
+  store: ThreadStore;
+  /** Everything that a projector of one of these turns needs but the turn's id. */
+  projector: Omit<ProjectorOptions, "turnId">;
+}
+
+/** The ended turns of one thread, projected from the harness's own file whenever they are asked for. */
+export class ThreadHistory {
+  readonly #options: ThreadHistoryOptions;
+  #index: HistoryIndex | null = null;
+  #ids: string[] = [];
+  #busy: Promise<void> = Promise.resolve();
+
+  constructor(options: ThreadHistoryOptions) {
+    this.#options = options;
+  }
+
+  /** Our turn ids, oldest first, after a look at what was appended since. Rejects when the file cannot be read. */
+  turnIds(): Promise<readonly string[]> {
+    return this.#inOrder(async () => {
+      await this.#refresh();
+      return [...this.#ids];
+    });
+  }
+
+  /** Turns `from` ≤ i < `to` of the last `turnIds`, in order. */
+  project(from: number, to: number, viewer: Viewer): Promise<Turn[]> {
+    return this.#inOrder(async () => {
+      const index = this.#index ?? (await this.#refresh());
+      const turns: Turn[] = [];
+      for await (const { index: at, events } of index.read(from, to)) {
+        turns.push(this.#project(this.#ids[at]!, index.turns[at]!.key, events, viewer));
+      }
+      return turns;
+    });
+  }
+
+  /** Lets go of the file; a later use opens it again. */
+  close(): Promise<void> {
+    return this.#inOrder(async () => {
+      const index = this.#index;
+      this.#index = null;
+      this.#ids = [];
+      await index?.close();
+    });
+  }
+
+  async #refresh(): Promise<HistoryIndex> {
+    if (this.#index === null) this.#index = await this.#options.source.open(this.#options.file);
+    else if (await this.#index.refresh()) this.#ids = [];
+    const { turns, nativeSessionId } = this.#index;
+    const { harness, store, threadId } = this.#options;
+    for (let at = this.#ids.length; at < turns.length; at += 1) {
+      const { key } = turns[at]!;
+      this.#ids.push(store.turnByKey(threadId, key)?.turnId ?? turnIdFor(harness, nativeSessionId, key));
+    }
+    return this.#index;
+  }
+
+  /** One use at a time: the index must not be closed or refreshed under a reader. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#busy.then(work);
+    this.#busy = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  #project(turnId: string, key: string, events: readonly HarnessEvent[], viewer: Viewer): Turn {
+    const fact = this.#options.store.turnByKey(this.#options.threadId, key);
+    const projector = new TurnProjector({ ...this.#options.projector, turnId });
+    const details = new Map<string, ItemDetail>();
+    for (const event of withFact(events, fact)) {
+      for (const output of projector.apply(event)) {
+        if ((output.type === "item.started" || output.type === "item.completed") && output.detail !== undefined) details.set(output.item.id, output.detail);
+      }
+    }
+    const turn = projector.turn(viewer.policy);
+    return viewer.detail ? { ...turn, items: turn.items.map((item) => withDetail(item, details.get(item.id))) } : turn;
+  }
+}
+
+/**
+ * The events with the host's own knowledge of the end in them: a host fact is more certain than native evidence. A turn
+ * of ours whose end nobody recorded was interrupted; one of others is of unknown outcome. Every turn gets one end.
+ */
+function withFact(events: readonly HarnessEvent[], fact: TurnFact | null): readonly HarnessEvent[] {
+  const last = events.at(-1);
+  const end = last?.type === "turn.completed" ? last : null;
+  const outcome: TurnOutcome = fact === null ? (end?.outcome ?? { status: "unknown" }) : (fact.outcome ?? { status: "cancelled" });
+  if (end !== null && (fact === null || sameOutcome(end.outcome, outcome))) return events;
+  const rest = end === null ? events : events.slice(0, -1);
+  return [...rest, { type: "turn.completed", outcome, at: end?.at ?? fact?.completedAt ?? null, ...(end?.durationMs === undefined ? {} : { durationMs: end.durationMs }) }];
+}
+
+function sameOutcome(a: TurnOutcome, b: TurnOutcome): boolean {
+  return a.status === b.status && (a.status !== "failed" || JSON.stringify(a) === JSON.stringify(b));
+}

@@ -1,0 +1,172 @@
+import type { Turn } from "@foldcast/protocol-core/wire";
+import type { ThreadListParams } from "@foldcast/protocol-core/wire/params";
+import type { ThreadRecord } from "../store/store.ts";
+import { ThreadActor } from "./actor.ts";
+import type { ThreadServices } from "./actor.ts";
+import { ThreadHistory } from "./history.ts";
+import type { Viewer } from "./history.ts";
+import { listThreads } from "./list.ts";
+import type { Page, TurnList } from "./pages.ts";
+import { projectorOptions } from "./projector-options.ts";
+import type { SavedSessions } from "./saved-sessions.ts";
+import { initialSettings } from "./settings.ts";
+import type { ThreadSettings } from "./settings.ts";
+import type { TurnRun } from "./turn-run.ts";
+
+/** Saved files that are kept open with their index. */
+const MAX_OPEN_HISTORIES = 16;
+
+/** A thread that exists, loaded or not. */
+export interface KnownThread {
+  record: Readonly<ThreadRecord>;
+  actor: ThreadActor | null;
+}
+
+/** All threads: those that are loaded, those in the store, and saved sessions that are only found. */
+export class ThreadRegistry {
+  readonly #services: ThreadServices;
+  readonly #saved: SavedSessions;
+  readonly #actors = new Map<string, ThreadActor>();
+  readonly #histories = new Map<string, ThreadHistory>();
+
+  constructor(services: ThreadServices, saved: SavedSessions) {
+    this.#services = services;
+    this.#saved = saved;
+  }
+
+  get loadedIds(): string[] {
+    return [...this.#actors.keys()];
+  }
+
+  loaded(id: string): ThreadActor | null {
+    return this.#actors.get(id) ?? null;
+  }
+
+  /** A new thread, unbound and nowhere listed until its first turn. No process is started. */
+  start(settings: ThreadSettings, members: Pick<ThreadRecord, "ephemeral" | "threadSource" | "originator">): ThreadActor {
+    const now = this.#services.now();
+    return this.#add({
+      id: this.#services.newId(), harness: null, nativeSessionId: null, file: null, model: null, effort: null, cwd: settings.cwd, name: null, preview: "",
+      archived: false, forkedFromId: null, gitInfo: null, createdAt: now, updatedAt: now, recencyAt: now, ...members,
+    }, settings);
+  }
+
+  async find(id: string): Promise<KnownThread | null> {
+    const actor = this.loaded(id);
+    if (actor !== null) return { record: actor.record, actor };
+    const record = this.#services.store.thread(id) ?? (await this.#saved.find(id));
+    return record === null ? null : { record, actor: this.loaded(id) };
+  }
+
+  /** Loads a thread that has history. No process is started: that is its next turn's to do. */
+  async load(known: KnownThread): Promise<ThreadActor> {
+    const { record } = known;
+    const actor = known.actor ?? this.loaded(record.id) ?? this.#add({ ...record }, { ...initialSettings(record.cwd), model: record.model, effort: record.effort });
+    if (record.harness !== null) await actor.bind(record.harness);
+    return actor;
+  }
+
+  async list(params: ThreadListParams): Promise<Page<ThreadRecord>> {
+    const { store } = this.#services;
+    const records = new Map<string, ThreadRecord>();
+    for (const record of store.threads()) if (record.harness !== null) records.set(record.id, record);
+    for (const record of await this.#saved.records()) {
+      // A session that we started is never also listed as found.
+      if (!records.has(record.id) && store.threadByNative(record.harness!, record.nativeSessionId!) === null) records.set(record.id, record);
+    }
+    return listThreads(records.values(), params);
+  }
+
+  /**
+   * The turns of a thread as of now. `onRun` is called at the moment at which the running turn is read: a late joiner
+   * is subscribed there. Rejects when the saved file cannot be read.
+   */
+  async turns({ record, actor }: KnownThread, viewer: Viewer, onRun: () => void = () => undefined): Promise<TurnList> {
+    const history = await this.#history(record);
+    let saved: readonly string[] = [];
+    // A turn may end while the file is read: it would be missing in both then.
+    for (let version = -1; version !== (actor?.version ?? 0);) {
+      version = actor?.version ?? 0;
+      saved = history === null ? [] : [...(await history.turnIds())];
+    }
+    const run = actor?.run ?? null;
+    const known = new Set(saved);
+    const kept = actor?.keptRuns.filter((each) => !known.has(each.id)) ?? [];
+    const fromFile = saved.map((id, at) => ({ id, at })).filter(({ id }) => id !== run?.id);
+    const live = run === null ? kept : [...kept, run];
+    return {
+      threadId: record.id,
+      ids: [...fromFile.map(({ id }) => id), ...live.map(({ id }) => id)],
+      take: (from, to) => take({ history, fromFile, live, run, viewer, onRun }, from, to),
+    };
+  }
+
+  /** Unloads a thread: its session ends, its watchers are no longer subscribed. */
+  async unload(id: string): Promise<void> {
+    const actor = this.#actors.get(id);
+    this.#actors.delete(id);
+    await this.#closeHistory(id);
+    await actor?.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#actors.values()].map((actor) => actor.close()));
+    await Promise.all([...this.#histories.keys()].map((id) => this.#closeHistory(id)));
+  }
+
+  #add(record: ThreadRecord, settings: ThreadSettings): ThreadActor {
+    const actor = new ThreadActor(record, settings, this.#services);
+    this.#actors.set(record.id, actor);
+    return actor;
+  }
+
+  async #history(record: Readonly<ThreadRecord>): Promise<ThreadHistory | null> {
+    if (record.file === null || record.harness === null) return null;
+    let history = this.#histories.get(record.id);
+    if (history === undefined) {
+      const source = (await this.#services.catalogue.adapter(record.harness)).history;
+      if (source === null) return null;
+      const projector = projectorOptions({ id: record.id, harness: record.harness, cwd: record.cwd }, this.#services.catalogue.toolMaps);
+      history = new ThreadHistory({ source, file: record.file, harness: record.harness, threadId: record.id, store: this.#services.store, projector });
+    }
+    // Last used goes last; the first is let go.
+    this.#histories.delete(record.id);
+    this.#histories.set(record.id, history);
+    const oldest = this.#histories.keys().next().value;
+    if (this.#histories.size > MAX_OPEN_HISTORIES && oldest !== undefined) void this.#closeHistory(oldest);
+    return history;
+  }
+
+  async #closeHistory(id: string): Promise<void> {
+    const history = this.#histories.get(id);
+    this.#histories.delete(id);
+    await history?.close().catch((error: unknown) => this.#services.log.warn("closing a history failed", { threadId: id, error }));
+  }
+}
+
+interface Sources {
+  history: ThreadHistory | null;
+  /** Saved turns that count, with their place in the file. */
+  fromFile: readonly { id: string; at: number }[];
+  live: readonly TurnRun[];
+  run: TurnRun | null;
+  viewer: Viewer;
+  onRun: () => void;
+}
+
+async function take({ history, fromFile, live, run, viewer, onRun }: Sources, from: number, to: number): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  let at = from;
+  while (at < Math.min(to, fromFile.length)) {
+    // Turns that stand next to each other in the file are read in one go.
+    let end = at + 1;
+    while (end < Math.min(to, fromFile.length) && fromFile[end]!.at === fromFile[end - 1]!.at + 1) end += 1;
+    turns.push(...(await history!.project(fromFile[at]!.at, fromFile[end - 1]!.at + 1, viewer)));
+    at = end;
+  }
+  for (const each of live.slice(Math.max(from - fromFile.length, 0), Math.max(to - fromFile.length, 0))) {
+    if (each === run) onRun();
+    turns.push(each.snapshot(viewer.policy, viewer.detail));
+  }
+  return turns;
+}

@@ -1,0 +1,114 @@
+import { DEFAULT_POLICY, isFor } from "@foldcast/protocol-core/delivery";
+import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
+import type { HarnessEvent, InteractionRequest, TurnInput, UsageReport } from "@foldcast/protocol-core/harness";
+import { TurnProjector } from "@foldcast/protocol-core/projection";
+import type { ItemDetail, ProjectorOptions, ProjectorOutput } from "@foldcast/protocol-core/projection";
+import type { Turn } from "@foldcast/protocol-core/wire";
+import { withDetail } from "./feed.ts";
+import type { Feed } from "./feed.ts";
+
+/** Measured: the real server sends a turn's diff after each change; four times a second is what a client can use. */
+const DIFF_INTERVAL_MS = 250;
+
+export interface TurnRunOptions {
+  input: TurnInput;
+  projector: ProjectorOptions;
+  feed: Feed;
+  now: () => number;
+  onUsage(report: UsageReport): void;
+  onInteraction(request: InteractionRequest, itemId: string | null): void;
+  /** All of the turn is out but `turn/completed`: the place of the thread's new status. */
+  onClosing(turn: Turn): void;
+}
+
+/** One turn while it runs: its projector, and what goes out of it. */
+export class TurnRun {
+  readonly id: string;
+  readonly input: TurnInput;
+  /** The harness's own key; null until its `turn.started`. */
+  turnKey: string | null = null;
+  /** The harness has been given the input; from here on it is the harness that ends the turn. */
+  handedOver = false;
+  /** A client asked for the end of this turn. */
+  cancelRequested = false;
+  readonly #options: TurnRunOptions;
+  readonly #projector: TurnProjector;
+  readonly #completed = new Set<string>();
+  readonly #details = new Map<string, ItemDetail>();
+  #diffTimer: NodeJS.Timeout | null = null;
+  #lastDiffAt = 0;
+  #anyDiff = false;
+
+  constructor(options: TurnRunOptions) {
+    this.id = options.projector.turnId;
+    this.input = options.input;
+    this.#options = options;
+    this.#projector = new TurnProjector(options.projector);
+  }
+
+  get ended(): boolean {
+    return this.#projector.status !== "inProgress";
+  }
+
+  get diagnostics(): TurnProjector["diagnostics"] {
+    return this.#projector.diagnostics;
+  }
+
+  apply(event: HarnessEvent): void {
+    if (event.type === "turn.started" && this.turnKey === null) this.turnKey = event.turnKey;
+    for (const output of this.#projector.apply(event)) this.#deliver(output);
+  }
+
+  /**
+   * The turn as it is now. While it runs, a client that replaces items by id gets all of them; one that does not gets
+   * those whose completion has gone out: the rest reaches it as events, and nothing twice.
+   */
+  snapshot(policy: DeliveryPolicy, detail: boolean): Turn {
+    const turn = this.#projector.turn(policy);
+    const partial = !this.ended && policy.messages === "held";
+    const items = partial ? turn.items.filter((item) => this.#completed.has(item.id)) : turn.items;
+    return { ...turn, items: detail ? items.map((item) => withDetail(item, this.#details.get(item.id))) : items };
+  }
+
+  #deliver(output: ProjectorOutput): void {
+    const { feed } = this.#options;
+    switch (output.type) {
+      case "usage.updated":
+        return this.#options.onUsage(output.usage);
+      case "diff.changed":
+        return this.#scheduleDiff();
+      case "interaction.opened":
+        return this.#options.onInteraction(output.interaction, output.itemId);
+      case "turn.completed":
+        if (this.#anyDiff) this.#sendDiff();
+        this.#options.onClosing(output.turn);
+        return feed.output(output, this.id);
+      case "item.started":
+      case "item.completed":
+        if (output.detail !== undefined) this.#details.set(output.item.id, output.detail);
+        if (output.type === "item.completed" && isFor(output, DEFAULT_POLICY)) this.#completed.add(output.item.id);
+        return feed.output(output, this.id);
+      default:
+        return feed.output(output, this.id);
+    }
+  }
+
+  #scheduleDiff(): void {
+    this.#anyDiff = true;
+    if (this.#diffTimer !== null) return;
+    const wait = this.#lastDiffAt + DIFF_INTERVAL_MS - this.#options.now();
+    if (wait <= 0) return this.#sendDiff();
+    this.#diffTimer = setTimeout(() => this.#sendDiff(), wait);
+  }
+
+  #sendDiff(): void {
+    if (this.#diffTimer !== null) clearTimeout(this.#diffTimer);
+    this.#diffTimer = null;
+    this.#lastDiffAt = this.#options.now();
+    const { feed, projector } = this.#options;
+    if (feed.subscribers.size === 0) return;
+    const patch = this.#projector.patch();
+    if (patch !== null) feed.output(patch, this.id);
+    feed.notify("turn/diff/updated", { threadId: projector.threadId, turnId: this.id, diff: this.#projector.diff() });
+  }
+}

@@ -1,0 +1,185 @@
+import { z } from "zod";
+
+/**
+ * Parameters of the requests of Codex 0.171 that foldcast answers. Unknown members are kept and ignored, as the real
+ * server ignores them. Every `error` is what the real server says it expected at that place (`a string`,
+ * `struct ClientInfo`); the host builds its message from it.
+ */
+
+const text = z.string({ error: "a string" });
+const path = z.string({ error: "path string" });
+const flag = z.boolean({ error: "a boolean" });
+const u32 = z.int({ error: "u32" }).min(0, { error: "u32" }).max(4_294_967_295, { error: "u32" });
+const list = <T extends z.ZodType>(item: T) => z.array(item, { error: "a sequence" });
+const map = z.record(z.string(), z.unknown(), { error: "a map" });
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, { error: "string or map" });
+const struct = <T extends z.ZodRawShape>(name: string, shape: T) => z.looseObject(shape, { error: `struct ${name}` });
+
+const sortDirection = oneOf(["asc", "desc"]).nullish();
+const page = { cursor: text.nullish(), limit: u32.nullish() };
+const thread = { threadId: text };
+
+/** `capabilities.extensions.foldcast`: what a client asks of foldcast beyond Codex's own protocol. */
+export const FoldcastExtension = z.looseObject({
+  /** Adds the namespaced `foldcast` member, the tool call in the harness's own words, to every item. */
+  detail: z.boolean().nullish(),
+  /** Announces that the client understands channel-neutral interactions. */
+  interaction: z.boolean().nullish(),
+});
+
+export const InitializeParams = struct("InitializeParams", {
+  clientInfo: struct("ClientInfo", { name: text, title: text.nullish(), version: text }),
+  capabilities: struct("InitializeCapabilities", {
+    experimentalApi: flag.optional(),
+    optOutNotificationMethods: list(text).nullish(),
+    extensions: map.nullish(),
+  }).nullish(),
+});
+
+export const UserInputParam = z.discriminatedUnion("type", [
+  struct("Text", { type: z.literal("text"), text, text_elements: list(z.unknown()).optional() }),
+  struct("Image", { type: z.literal("image"), url: z.string({ error: "untagged enum ImageReference" }), detail: text.nullish() }),
+  struct("LocalImage", { type: z.literal("localImage"), path, detail: text.nullish() }),
+  struct("Audio", { type: z.literal("audio") }),
+  struct("LocalAudio", { type: z.literal("localAudio") }),
+  struct("Skill", { type: z.literal("skill"), name: text, path }),
+  struct("Mention", { type: z.literal("mention"), name: text, path: text }),
+], { error: "internally tagged enum UserInput" });
+
+const approvalPolicy = z
+  .union([oneOf(["untrusted", "on-request", "granular", "never"]), z.looseObject({ granular: z.unknown() })], { error: "string or map" })
+  .nullish();
+const reviewer = oneOf(["user", "auto_review", "guardian_subagent"]).nullish();
+const sandboxMode = oneOf(["read-only", "workspace-write", "danger-full-access"]).nullish();
+const sandboxPolicy = z.discriminatedUnion("type", [
+  struct("DangerFullAccess", { type: z.literal("dangerFullAccess") }),
+  struct("ReadOnly", { type: z.literal("readOnly") }),
+  struct("ExternalSandbox", { type: z.literal("externalSandbox") }),
+  struct("WorkspaceWrite", { type: z.literal("workspaceWrite") }),
+], { error: "internally tagged enum SandboxPolicy" }).nullish();
+const collaborationMode = struct("CollaborationMode", {
+  mode: oneOf(["plan", "code", "custom", "default", "execute", "pair_programming"]),
+  settings: struct("Settings", { model: text, reasoning_effort: text.nullish(), developer_instructions: text.nullish() }),
+}).nullish();
+const summary = oneOf(["auto", "concise", "detailed", "none"]).nullish();
+const itemsView = oneOf(["notLoaded", "summary", "full"]).nullish();
+
+/** Settings of a thread that several requests can change; a member that is null or absent stays as it is. */
+const threadSettings = {
+  cwd: path.nullish(),
+  approvalPolicy,
+  approvalsReviewer: reviewer,
+  sandboxPolicy,
+  permissions: text.nullish(),
+  model: text.nullish(),
+  serviceTier: text.nullish(),
+  effort: text.nullish(),
+  summary,
+  collaborationMode,
+  personality: text.nullish(),
+};
+const threadOpening = {
+  cwd: text.nullish(),
+  model: text.nullish(),
+  modelProvider: text.nullish(),
+  serviceTier: text.nullish(),
+  approvalPolicy,
+  approvalsReviewer: reviewer,
+  sandbox: sandboxMode,
+  permissions: text.nullish(),
+  config: map.nullish(),
+  personality: text.nullish(),
+};
+
+export const ThreadStartParams = struct("ThreadStartParams", {
+  ...threadOpening,
+  ephemeral: flag.nullish(),
+  historyMode: oneOf(["legacy", "paginated"]).nullish(),
+  threadSource: text.nullish(),
+  projectId: text.nullish(),
+});
+export const ThreadResumeParams = struct("ThreadResumeParams", {
+  ...thread,
+  ...threadOpening,
+  excludeTurns: flag.optional(),
+  initialTurnsPage: struct("ThreadResumeInitialTurnsPageParams", { limit: u32.nullish(), sortDirection, itemsView }).nullish(),
+});
+export const ThreadIdParams = struct("ThreadIdParams", thread);
+export const ThreadReadParams = struct("ThreadReadParams", { ...thread, includeTurns: flag.optional() });
+export const ThreadListParams = struct("ThreadListParams", {
+  ...page,
+  includedThreadIds: list(text).nullish(),
+  excludedThreadIds: list(text).nullish(),
+  sortKey: oneOf(["created_at", "updated_at", "recency_at", "section_position"]).nullish(),
+  sortDirection,
+  modelProviders: list(text).nullish(),
+  sourceKinds: list(oneOf([
+    "cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown",
+  ])).nullish(),
+  originators: list(text).nullish(),
+  archived: flag.nullish(),
+  sectionId: text.nullish(),
+  projectId: text.nullish(),
+  cwd: z.union([z.string(), z.array(z.string())], { error: "untagged enum ThreadListCwdFilter" }).nullish(),
+  searchTerm: text.nullish(),
+  parentThreadId: text.nullish(),
+  ancestorThreadId: text.nullish(),
+  attachedToThreadId: text.nullish(),
+});
+export const PageParams = struct("PageParams", page);
+export const ThreadTurnsListParams = struct("ThreadTurnsListParams", { ...thread, ...page, sortDirection, itemsView });
+export const ThreadItemsListParams = struct("ThreadItemsListParams", {
+  ...thread,
+  turnId: text.nullish(),
+  cursor: z.union([z.string(), z.looseObject({})], { error: "untagged enum ThreadItemsListCursor" }).nullish(),
+  limit: u32.nullish(),
+  sortDirection,
+});
+export const ThreadNameSetParams = struct("ThreadSetNameParams", { ...thread, name: text });
+export const ThreadMetadataUpdateParams = struct("ThreadMetadataUpdateParams", {
+  ...thread,
+  projectId: text.nullish(),
+  gitInfo: struct("ThreadMetadataGitInfoUpdateParams", { sha: text.nullish(), branch: text.nullish(), originUrl: text.nullish() }).nullish(),
+  daybreakEnabled: flag.nullish(),
+});
+export const ThreadSettingsUpdateParams = struct("ThreadSettingsUpdateParams", { ...thread, ...threadSettings });
+export const ThreadReadStateUpdateParams = struct("ThreadReadStateUpdateParams", {
+  ...thread,
+  operation: z.looseObject({ type: text }, { error: "internally tagged enum ThreadReadStateOperation" }),
+  expectedRevision: text,
+});
+
+export const TurnStartParams = struct("TurnStartParams", {
+  ...thread,
+  ...threadSettings,
+  clientUserMessageId: text.nullish(),
+  input: list(UserInputParam),
+  outputSchema: z.unknown().optional(),
+});
+export const TurnSteerParams = struct("TurnSteerParams", {
+  ...thread,
+  clientUserMessageId: text.nullish(),
+  input: list(UserInputParam),
+  expectedTurnId: text,
+});
+export const TurnInterruptParams = struct("TurnInterruptParams", { ...thread, turnId: text });
+
+export const ModelListParams = struct("ModelListParams", { ...page, includeHidden: flag.nullish() });
+export const ConfigReadParams = struct("ConfigReadParams", { includeLayers: flag.optional(), cwd: text.nullish() });
+const configEdit = { keyPath: text, value: z.unknown(), mergeStrategy: oneOf(["replace", "upsert"]).nullish() };
+export const ConfigValueWriteParams = struct("ConfigValueWriteParams", configEdit);
+export const ConfigBatchWriteParams = struct("ConfigBatchWriteParams", { edits: list(struct("ConfigEdit", configEdit)) });
+export const CwdsParams = struct("CwdsParams", { cwds: list(text).nullish() });
+/** For requests whose parameters do not matter here; they must still be an object. */
+export const AnyParams = struct("Params", {});
+
+type Of<T extends z.ZodType> = z.infer<T>;
+export type InitializeParams = Of<typeof InitializeParams>;
+export type UserInputParam = Of<typeof UserInputParam>;
+export type ThreadStartParams = Of<typeof ThreadStartParams>;
+export type ThreadResumeParams = Of<typeof ThreadResumeParams>;
+export type ThreadListParams = Of<typeof ThreadListParams>;
+export type ThreadTurnsListParams = Of<typeof ThreadTurnsListParams>;
+export type ThreadItemsListParams = Of<typeof ThreadItemsListParams>;
+export type ThreadSettingsUpdateParams = Of<typeof ThreadSettingsUpdateParams>;
+export type TurnStartParams = Of<typeof TurnStartParams>;
