@@ -41,7 +41,11 @@ export class MemoryThreadStore implements ThreadStore {
 
   saveThread(record: ThreadRecord): void {
     const old = this.#threads.get(record.id);
-    this.#undo?.push(() => (old === undefined ? this.deleteThread(record.id) : this.saveThread(old)));
+    this.#undo?.push(() => {
+      if (old !== undefined) return this.saveThread(old);
+      this.#forgetNative(record.id);
+      this.#threads.delete(record.id);
+    });
     this.#forgetNative(record.id);
     this.#threads.set(record.id, { ...record });
     if (record.harness !== null && record.nativeSessionId !== null) {
@@ -77,6 +81,7 @@ export class MemoryThreadStore implements ThreadStore {
     const old = turns.get(fact.turnId);
     this.#undo?.push(() => (old === undefined ? void turns.delete(fact.turnId) : void turns.set(fact.turnId, old)));
     turns.set(fact.turnId, { ...fact });
+    if (old !== undefined && old.turnKey !== null) this.#byKey.get(threadId)?.delete(old.turnKey);
     if (fact.turnKey === null) return;
     let keys = this.#byKey.get(threadId);
     if (keys === undefined) this.#byKey.set(threadId, (keys = new Map<string, string>()));

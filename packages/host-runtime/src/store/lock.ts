@@ -1,0 +1,65 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { SqlDatabase, SqlDriver } from "./sqlite-driver.ts";
+
+const ownerSchema = z.object({ pid: z.number(), url: z.string().nullable() });
+/** Who holds the store, as it said itself; `url` null until it listens. */
+export type StoreOwner = z.infer<typeof ownerSchema>;
+
+/** The store is in use by another process. */
+export class StoreLockedError extends Error {
+  readonly owner: StoreOwner | null;
+  constructor(directory: string, owner: StoreOwner | null) {
+    super(`the store in ${directory} is in use by another foldcast${owner === null ? "" : ` (process ${owner.pid})`}; stop it, or choose another folder with --data-dir`);
+    this.name = "StoreLockedError";
+    this.owner = owner;
+  }
+}
+
+/**
+ * One owner at a time: an open exclusive transaction on a file of its own. The operating system ends it with the
+ * process, however that dies, so there is no stale lock. Beside it stands who the owner is, for others to connect to.
+ */
+export class StoreLock {
+  readonly #database: SqlDatabase;
+  readonly #ownerFile: string;
+
+  private constructor(database: SqlDatabase, ownerFile: string) {
+    this.#database = database;
+    this.#ownerFile = ownerFile;
+  }
+
+  /** Throws `StoreLockedError` when another process owns the folder. */
+  static take(driver: SqlDriver, directory: string): StoreLock {
+    const ownerFile = join(directory, "owner.json");
+    const database = driver(join(directory, "owner.lock"));
+    try {
+      database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    } catch (error) {
+      database.close();
+      if (error instanceof Error && /locked|busy/i.test(error.message)) throw new StoreLockedError(directory, readOwner(ownerFile));
+      throw error;
+    }
+    const lock = new StoreLock(database, ownerFile);
+    lock.announce(null);
+    return lock;
+  }
+
+  announce(url: string | null): void {
+    writeFileSync(this.#ownerFile, JSON.stringify({ pid: process.pid, url } satisfies StoreOwner), { mode: 0o600 });
+  }
+
+  release(): void {
+    rmSync(this.#ownerFile, { force: true });
+    this.#database.close();
+  }
+}
+
+function readOwner(file: string): StoreOwner | null {
+  try {
+    return ownerSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return null;
+  }
+}

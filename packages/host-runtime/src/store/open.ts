@@ -1,0 +1,58 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { StoreLock } from "./lock.ts";
+import { MemoryThreadStore } from "./memory.ts";
+import { SqliteThreadStore } from "./sqlite.ts";
+import { loadSqlDriver, type SqlDriver } from "./sqlite-driver.ts";
+import type { ThreadStore } from "./store.ts";
+
+export interface OpenedStore {
+  store: ThreadStore;
+  /** Why threads are kept in memory only; null when they are kept on disk. */
+  memoryReason: string | null;
+  /** Tells others where the owner listens. */
+  announce(url: string): void;
+  close(): void;
+}
+
+/**
+ * Opens the store in a folder (made with mode 0700, its files 0600) and takes its lock. Without any SQLite the threads
+ * live in memory. Throws `StoreLockedError`, or a readable error when the folder cannot be used.
+ */
+export function openStore(directory: string, driver: SqlDriver | null = loadSqlDriver()): OpenedStore {
+  if (driver === null) {
+    const store = new MemoryThreadStore();
+    return {
+      store,
+      memoryReason: "no SQLite: install the optional module better-sqlite3, or use Node 22.13 or newer",
+      announce: () => undefined,
+      close: () => store.close(),
+    };
+  }
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePrivate(join(directory, "owner.lock"));
+  const lock = StoreLock.take(driver, directory);
+  try {
+    const file = join(directory, "threads.sqlite");
+    makePrivate(file);
+    const store = new SqliteThreadStore(driver(file));
+    return {
+      store,
+      memoryReason: null,
+      announce: (url) => lock.announce(url),
+      close: () => {
+        store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Before SQLite opens it: the files that SQLite makes beside it take over its mode. */
+function makePrivate(file: string): void {
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
+}

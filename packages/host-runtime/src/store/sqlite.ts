@@ -1,0 +1,104 @@
+import type { SqlDatabase, SqlStatement } from "./sqlite-driver.ts";
+import { migrate } from "./migrations.ts";
+import { parseThreadRecord, parseTurnFact } from "./records.ts";
+import type { ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+
+/**
+ * Threads in one SQLite file. WAL with `synchronous = NORMAL`: what was saved survives the death of this process at any
+ * moment; the death of the machine may cost the last moments, never the file.
+ */
+export class SqliteThreadStore implements ThreadStore {
+  readonly #database: SqlDatabase;
+  readonly #statements = new Map<string, SqlStatement>();
+  #depth = 0;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000");
+    migrate(database);
+  }
+
+  transaction<T>(work: () => T): T {
+    if (this.#depth > 0) return work();
+    this.#database.exec("BEGIN IMMEDIATE");
+    this.#depth += 1;
+    try {
+      const result = work();
+      this.#database.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  thread(id: string): ThreadRecord | null {
+    return recordOf(this.#sql("SELECT record FROM threads WHERE id = ?").get(id));
+  }
+
+  threadByNative(harness: string, nativeSessionId: string): ThreadRecord | null {
+    return recordOf(this.#sql("SELECT record FROM threads WHERE harness = ? AND native_id = ?").get(harness, nativeSessionId));
+  }
+
+  threads(): Iterable<ThreadRecord> {
+    return this.#sql("SELECT record FROM threads").all().map(recordOf).filter((record) => record !== null);
+  }
+
+  saveThread(record: ThreadRecord): void {
+    this.#sql("INSERT INTO threads (id, harness, native_id, record) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET harness = excluded.harness, native_id = excluded.native_id, record = excluded.record")
+      .run(record.id, record.harness, record.nativeSessionId, JSON.stringify(record));
+  }
+
+  deleteThread(id: string): void {
+    this.transaction(() => {
+      this.#sql("DELETE FROM turns WHERE thread_id = ?").run(id);
+      this.#sql("DELETE FROM threads WHERE id = ?").run(id);
+    });
+  }
+
+  turns(threadId: string): readonly TurnFact[] {
+    return this.#sql("SELECT fact FROM turns WHERE thread_id = ? ORDER BY seq").all(threadId).map(factOf).filter((fact) => fact !== null);
+  }
+
+  turnByKey(threadId: string, turnKey: string): TurnFact | null {
+    return factOf(this.#sql("SELECT fact FROM turns WHERE thread_id = ? AND turn_key = ?").get(threadId, turnKey));
+  }
+
+  saveTurn(threadId: string, fact: TurnFact): void {
+    this.#sql(
+      `INSERT INTO turns (thread_id, turn_id, turn_key, fact, seq)
+       VALUES (?, ?, ?, ?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM turns WHERE thread_id = ?))
+       ON CONFLICT (thread_id, turn_id) DO UPDATE SET turn_key = excluded.turn_key, fact = excluded.fact`,
+    ).run(threadId, fact.turnId, fact.turnKey, JSON.stringify(fact), threadId);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  /** A full disk can end the transaction by itself; then there is nothing to roll back. */
+  #rollBack(): void {
+    try {
+      this.#database.exec("ROLLBACK");
+    } catch {
+      // The error that brought us here is the one to tell.
+    }
+  }
+
+  #sql(text: string): SqlStatement {
+    let statement = this.#statements.get(text);
+    if (statement === undefined) this.#statements.set(text, (statement = this.#database.prepare(text)));
+    return statement;
+  }
+}
+
+function recordOf(row: unknown): ThreadRecord | null {
+  return row === undefined ? null : parseThreadRecord((row as { record: string }).record);
+}
+
+function factOf(row: unknown): TurnFact | null {
+  return row === undefined ? null : parseTurnFact((row as { fact: string }).fact);
+}

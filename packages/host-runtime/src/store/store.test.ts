@@ -1,0 +1,131 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { StoreLockedError } from "./lock.ts";
+import { MemoryThreadStore } from "./memory.ts";
+import { openStore } from "./open.ts";
+import { SqliteThreadStore } from "./sqlite.ts";
+import { loadSqlDriver } from "./sqlite-driver.ts";
+import type { ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+
+const folders: string[] = [];
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "foldcast-store-"));
+  folders.push(made);
+  return made;
+}
+afterEach(() => {
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
+});
+
+function record(id: string, change: Partial<ThreadRecord> = {}): ThreadRecord {
+  return {
+    id, harness: null, nativeSessionId: null, file: null, model: null, effort: null, cwd: "/w", name: null, preview: "", archived: false,
+    ephemeral: false, threadSource: null, originator: null, forkedFromId: null, gitInfo: null, createdAt: 1, updatedAt: 1, recencyAt: 1, ...change,
+  };
+}
+function fact(turnId: string, change: Partial<TurnFact> = {}): TurnFact {
+  return { turnId, turnKey: null, outcome: null, startedAt: null, completedAt: null, ...change };
+}
+
+const driver = loadSqlDriver();
+const id = fc.constantFrom("a", "b", "c");
+const step = fc.oneof(
+  fc.tuple(id, fc.constantFrom("x", "y", null), fc.string()).map(([thread, name, preview]) => (store: ThreadStore) => store.saveThread(record(thread, { name, preview, harness: "h", nativeSessionId: `n-${thread}` }))),
+  id.map((thread) => (store: ThreadStore) => store.deleteThread(thread)),
+  fc.tuple(id, fc.constantFrom("t1", "t2", "t3"), fc.constantFrom("k1", null)).map(([thread, turn, key]) => (store: ThreadStore) => store.saveTurn(thread, fact(turn, { turnKey: key === null ? null : `${key}-${turn}`, outcome: { status: "succeeded" } }))),
+  id.map((thread) => (store: ThreadStore) => {
+    try {
+      store.transaction(() => {
+        store.saveThread(record(thread, { name: "never", harness: "h", nativeSessionId: `n-${thread}` }));
+        throw new Error("no");
+      });
+    } catch {
+      // Undone, in the file at least.
+    }
+  }),
+);
+function state(store: ThreadStore): unknown {
+  const threads = [...store.threads()].sort((a, b) => a.id.localeCompare(b.id));
+  return { threads, turns: ["a", "b", "c"].map((thread) => store.turns(thread)), byKey: store.turnByKey("a", "k1-t1"), byNative: store.threadByNative("h", "n-b") };
+}
+
+describe.skipIf(driver === null)("the store on disk", () => {
+  it("gives the same answers as the one in memory, and again after it was opened anew", () => {
+    fc.assert(fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      const directory = folder();
+      const memory = new MemoryThreadStore();
+      const first = openStore(directory, driver);
+      for (const apply of steps) {
+        apply(first.store);
+        apply(memory);
+      }
+      const want = state(memory);
+      first.close();
+      const again = openStore(directory, driver);
+      expect(state(again.store)).toEqual(want);
+      again.close();
+    }), { numRuns: 40 });
+  });
+
+  it("belongs to one process, whose death frees it", async () => {
+    const directory = folder();
+    openStore(directory, driver).close();
+    const script = `import { openStore } from ${JSON.stringify(new URL("./open.ts", import.meta.url).href)}; openStore(${JSON.stringify(directory)}).announce("ws://127.0.0.1:1"); process.stdout.write("open"); setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ["--conditions=@foldcast/source", "--import", "tsx", "--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    expect(() => openStore(directory, driver)).toThrow(StoreLockedError);
+    try {
+      openStore(directory, driver);
+    } catch (error) {
+      expect((error as StoreLockedError).owner).toEqual({ pid: child.pid, url: "ws://127.0.0.1:1" });
+    }
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await gone;
+    openStore(directory, driver).close();
+  });
+
+  it("keeps its files private", () => {
+    const directory = join(folder(), "data");
+    const opened = openStore(directory, driver);
+    opened.store.saveThread(record("a"));
+    for (const name of readdirSync(directory)) expect(statSync(join(directory, name)).mode & 0o077, name).toBe(0);
+    expect(statSync(directory).mode & 0o077).toBe(0);
+    opened.close();
+  });
+
+  it("refuses a file of a later version, and says so", () => {
+    const file = join(folder(), "x.sqlite");
+    const database = driver!(file);
+    database.exec("PRAGMA user_version = 99");
+    expect(() => new SqliteThreadStore(database)).toThrow(/later foldcast/);
+    database.close();
+  });
+
+  it("counts a row that cannot be read as absent", () => {
+    const directory = folder();
+    const opened = openStore(directory, driver);
+    opened.store.saveThread(record("a"));
+    opened.store.saveThread(record("b"));
+    opened.close();
+    const database = driver!(join(directory, "threads.sqlite"));
+    database.exec("UPDATE threads SET record = '{broken' WHERE id = 'a'");
+    database.close();
+    const again = openStore(directory, driver);
+    expect([...again.store.threads()].map((thread) => thread.id)).toEqual(["b"]);
+    expect(again.store.thread("a")).toBeNull();
+    again.close();
+  });
+});
+
+it("lives in memory where there is no SQLite, and says so", () => {
+  const opened = openStore(folder(), null);
+  opened.store.saveThread(record("a"));
+  expect(opened.store.thread("a")?.id).toBe("a");
+  expect(opened.memoryReason).toMatch(/better-sqlite3/);
+  opened.close();
+});
