@@ -9,7 +9,8 @@ export const allToolMaps: Readonly<Record<string, ToolMap>> = { ...toolMaps, [cl
 export function toolMapOf(harness: string): ToolMap | null {
   if (Object.hasOwn(allToolMaps, harness)) return allToolMaps[harness]!;
   const wanted = bare(harness);
-  const id = Object.keys(allToolMaps).find((candidate) => bare(candidate) === wanted);
+  const ids = Object.keys(allToolMaps);
+  const id = ids.find((candidate) => bare(candidate) === wanted) ?? ids.find((candidate) => wanted.startsWith(`${bare(candidate)}-`));
   return id === undefined ? null : allToolMaps[id]!;
 }
 

@@ -37,14 +37,14 @@ const MAX_PARSED_INPUT = 8_000_000;
 export class CallArguments {
   /** The input as an object; empty when it is not one. */
   readonly object: Readonly<Record<string, unknown>>;
-  /** The input as free text; null when it is an object or JSON of one. */
+  /** The input as free text; null when it is an object, or JSON of one, be it cut off. */
   readonly text: string | null;
   readonly #fields: ToolRule["fields"];
 
   constructor(input: unknown, rule: ToolRule | undefined) {
     const object = typeof input === "string" ? parseObject(input) : input;
     this.object = isJsonObject(object) ? object : {};
-    this.text = typeof input === "string" && object === null ? input : null;
+    this.text = typeof input === "string" && object === null && !/^\s*\{\s*"/.test(input) ? input : null;
     this.#fields = rule?.fields;
   }
 

@@ -82,6 +82,6 @@ function foundNothing(reading: CallReading, result: ResultReading): boolean {
 /** A command that left a non-zero exit code failed, also where its harness calls the call completed. */
 function stateOf(outcome: ItemOutcome | null, result: ResultReading | null): ToolState {
   if (outcome === null) return "running";
-  const isBadExit = typeof result?.exitCode === "number" && result.exitCode !== 0;
-  return outcome.status === "succeeded" && isBadExit ? "failed" : outcome.status;
+  const isBad = result !== null && (result.failed || (result.exitCode !== null && result.exitCode !== 0));
+  return outcome.status === "succeeded" && isBad ? "failed" : outcome.status;
 }

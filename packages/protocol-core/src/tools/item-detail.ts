@@ -11,6 +11,7 @@ import { asCommand } from "./readings/commands.ts";
 import { readNotation } from "./readings/notation.ts";
 import { unwrapShell } from "./shell/index.ts";
 import { readAgentCall, readImageCall, readMcpCall } from "./readings/others.ts";
+import { pendingView } from "./result-view.ts";
 import { type CallResult, interpretResult, NO_RESULT } from "./result.ts";
 
 /**
@@ -24,7 +25,7 @@ export function toolDetail(item: ThreadItem, extra?: unknown): ToolCallDetail | 
   const { reading, outcome, result } = read;
   const raw = { callId: item.id, rawName: null, rawInput: null };
   const bare = detailOf(raw, reading, outcome, outcome === null ? null : interpretResult(reading, { ...NO_RESULT, ...result, outcome }));
-  return isJsonObject(extra) ? withTold(bare, extra) : bare;
+  return isJsonObject(extra) ? withTold(bare, pendingView(reading), extra) : bare;
 }
 
 /** What goes beside an item on the wire: the detail without what the item itself carries. */

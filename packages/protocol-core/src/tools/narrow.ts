@@ -10,9 +10,10 @@ type Told = Readonly<Record<string, unknown>>;
 
 /**
  * A detail with what came beside its item over the wire: members of the right form replace the bare ones, all others
- * are as if they were absent. `sources` of a web search are the item's.
+ * are as if they were absent. `pending` is the view of the call alone: a told web card must be of its kind. The sources
+ * of a search are the item's.
  */
-export function withTold(bare: ToolCallDetail, told: Told): ToolCallDetail {
+export function withTold(bare: ToolCallDetail, pending: ToolResultView, told: Told): ToolCallDetail {
   const kind = told["kind"];
   const name = told["rawName"];
   const canonicalArguments = told["canonicalArguments"];
@@ -29,7 +30,7 @@ export function withTold(bare: ToolCallDetail, told: Told): ToolCallDetail {
     steps: stepsOf(told["steps"]) ?? bare.steps,
     facts: factsOf(told["facts"]) ?? bare.facts,
     evidence: evidenceOf(told["evidence"]) ?? bare.evidence,
-    view: viewOf(told["view"], bare.view),
+    view: viewOf(told["view"], bare.view, pending),
     program: programOf(told["program"]) ?? bare.program,
     children: Array.isArray(children) ? (children as unknown[]).flatMap((child) => childOf(child) ?? []) : bare.children,
   };
@@ -100,18 +101,19 @@ function childOf(value: unknown): ChildAction | null {
   };
 }
 
-function viewOf(told: unknown, bare: ToolResultView): ToolResultView {
+function viewOf(told: unknown, bare: ToolResultView, pending: ToolResultView): ToolResultView {
   if (!isJsonObject(told)) return bare;
   const content = contentOf(told["content"]);
   if (told["card"] === "generic") return { card: "generic", ...content };
-  if (told["card"] !== "web" || bare.card !== "web" || told["kind"] !== bare.kind) return bare;
+  if (told["card"] !== "web" || pending.card !== "web" || told["kind"] !== pending.kind) return bare;
   const truncated = told["truncated"] === true;
-  if (bare.kind === "fetch") {
-    return { ...bare, url: textOr(told["url"], bare.url) ?? bare.url, statusCode: numberOr(told["statusCode"], bare.statusCode), truncated };
+  if (pending.kind === "fetch") {
+    const url = typeof told["url"] === "string" ? told["url"] : pending.url;
+    return { ...pending, url, statusCode: numberOr(told["statusCode"], null), truncated };
   }
   const answer = typeof told["answer"] === "string" ? { answer: told["answer"] } : {};
-  const sources: readonly WebSource[] = bare.sources;
-  return { card: "web", kind: "search", query: textOr(told["query"], bare.query) ?? bare.query, sources, ...answer, truncated, ...content };
+  const sources: readonly WebSource[] = bare.card === "web" && bare.kind === "search" ? bare.sources : [];
+  return { ...pending, sources, ...answer, truncated, ...content };
 }
 
 function contentOf(value: unknown): { content?: readonly ToolContentItem[] } {

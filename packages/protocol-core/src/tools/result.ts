@@ -1,6 +1,7 @@
 import type { FileEdit, ItemOutcome } from "../harness/items.ts";
 import type { ToolContentItem } from "../wire/index.ts";
 import { isJsonObject } from "../wire/json.ts";
+import { type ExecEnvelope, readExecOutput } from "./exec-wrapper/index.ts";
 import type { CallReading } from "./reading.ts";
 import { firstLine } from "./readings/others.ts";
 import { resultView, type ToolResultView, type WebSource } from "./result-view.ts";
@@ -35,6 +36,8 @@ export interface ResultReading {
   output: string | null;
   exitCode: number | null;
   durationMs: number | null;
+  /** True when the transport says that the call failed, whatever its harness made of it. */
+  failed: boolean;
   /** Id of the command or task that goes on in the background; a later wait names it. */
   backgroundId: string | null;
   /** Why the call failed, one line; null when it did not or does not say. */
@@ -44,23 +47,24 @@ export interface ResultReading {
 }
 
 /** What the result of a call tells. Pure; never throws. */
-export function interpretResult(reading: CallReading, result: CallResult): ResultReading {
-  const { output } = result;
-  const exitCode = result.exitCode;
-  const durationMs = result.durationMs;
-  const failed = result.outcome !== null && result.outcome.status !== "succeeded";
-  const found = failed ? {} : measureLook(reading, result.structured, output);
-  const view = resultView(reading, { failed, structured: result.structured, content: contentOf(result, output), exitCode, durationMs });
+export function interpretResult(reading: CallReading, given: CallResult): ResultReading {
+  const envelope = reading.enveloped === true ? readExecOutput(given.content === null ? given.output : given.content.map(asTransportItem)) : null;
+  const result = envelope === null ? given : opened(given, envelope);
+  const { output, outcome, durationMs } = result;
+  const failed = outcome !== null && outcome.status !== "succeeded";
+  const exitCode = result.exitCode ?? (failed && reading.facts.command !== null ? exitCodeInText(output) : null);
+  const found = failed || isBad(exitCode) ? {} : measureLook(reading, result.structured, output);
+  const view = resultView(reading, { failed, structured: result.structured, content: contentOf(result), exitCode, durationMs });
   const sources = view.card === "web" && view.kind === "search" ? view.sources : null;
-  const edits = result.edits ?? (reading.as.item === "edits" && !failed ? structuredEdits(result.structured, reading.as.edits, "/") : null);
   return {
-    edits,
+    edits: result.edits ?? (reading.as.item === "edits" && !failed ? structuredEdits(result.structured, reading.as.edits, "/") : null),
     sources,
     output,
     exitCode,
     durationMs,
-    backgroundId: backgroundId(result.structured),
-    reason: failed ? failureReason(result, output) : null,
+    failed,
+    backgroundId: envelope?.backgroundId ?? backgroundId(result.structured, output),
+    reason: failed ? (firstLine(envelope?.error ?? null) ?? failureReason(result)) : null,
     evidence: {
       ...NO_EVIDENCE,
       ...found,
@@ -73,15 +77,52 @@ export function interpretResult(reading: CallReading, result: CallResult): Resul
   };
 }
 
-function contentOf(result: CallResult, output: string | null): readonly ToolContentItem[] | null {
-  if (result.content !== null) return result.content;
+function isBad(exitCode: number | null): boolean {
+  return exitCode !== null && exitCode !== 0;
+}
+
+/** The result without its transport's lines. What the harness itself says about exit code and time goes first. */
+function opened(given: CallResult, envelope: ExecEnvelope): CallResult {
+  const isFailed = envelope.state === "failed" && given.outcome?.status === "succeeded";
+  const images = (envelope.images ?? []).map((imageUrl): ToolContentItem => ({ type: "inputImage", imageUrl }));
+  const text: ToolContentItem[] = envelope.text === "" ? [] : [{ type: "inputText", text: envelope.text }];
+  return {
+    ...given,
+    output: given.output === null && given.content === null ? null : envelope.text,
+    content: given.content === null ? null : [...text, ...images],
+    outcome: isFailed ? { status: "failed", ...(envelope.error === null ? {} : { message: envelope.error }) } : given.outcome,
+    exitCode: given.exitCode ?? envelope.exitCode,
+    durationMs: given.durationMs ?? envelope.durationMs,
+  };
+}
+
+function asTransportItem(part: ToolContentItem): Readonly<Record<string, unknown>> {
+  return part.type === "inputText" ? { text: part.text } : part.type === "inputImage" ? { image_url: part.imageUrl } : {};
+}
+
+function contentOf({ content, output }: CallResult): readonly ToolContentItem[] | null {
+  if (content !== null) return content;
   return output === null || output === "" ? null : [{ type: "inputText", text: output }];
 }
 
-const BACKGROUND_FIELDS = ["backgroundTaskId", "background_task_id", "task_id", "session_id", "shellId"] as const;
+const EXIT_CODE = /\b(?:exit(?:ed with)?(?: status)? code:? |exit status:? )(\d{1,3})\b/i;
 
-function backgroundId(structured: unknown): string | null {
-  if (!isJsonObject(structured)) return null;
+/** The exit code that a harness writes at the head or the end of a failed command's output. */
+function exitCodeInText(output: string | null): number | null {
+  if (output === null) return null;
+  const told = EXIT_CODE.exec(output.slice(0, 60)) ?? EXIT_CODE.exec(output.slice(-200));
+  return told === null ? null : Number(told[1]);
+}
+
+const BACKGROUND_FIELDS = ["backgroundTaskId", "background_task_id", "task_id", "session_id", "shellId", "agentId"] as const;
+
+const BACKGROUND_TEXT = /^task_id: (\S+)\n(?:[^\n]*\n){0,4}?status: running|\brunning in background with ID: ([\w-]+)/;
+
+function backgroundId(structured: unknown, output: string | null): string | null {
+  if (!isJsonObject(structured)) {
+    const told = output === null ? null : BACKGROUND_TEXT.exec(output.slice(0, 400));
+    return told?.[1] ?? told?.[2] ?? null;
+  }
   for (const field of BACKGROUND_FIELDS) {
     const value = structured[field];
     if (typeof value === "string" && value !== "") return value;
@@ -91,8 +132,8 @@ function backgroundId(structured: unknown): string | null {
 }
 
 /** The harness's message, else the first line of the output, without markup and the word "Error". */
-function failureReason(result: CallResult, output: string | null): string | null {
-  const told = result.outcome?.status === "failed" ? (result.outcome.message ?? null) : null;
+function failureReason({ outcome, output }: CallResult): string | null {
+  const told = outcome?.status === "failed" ? (outcome.message ?? null) : null;
   const line = firstLine((told ?? output ?? "").replaceAll(/<\/?[a-z_]+>/g, ""));
   if (line === null) return null;
   const bare = line.replace(/^(?:error|fatal)\s*:\s*/i, "");

@@ -61,15 +61,15 @@ function objectParts(detail: ToolCallDetail, cwd: string, locale: Locale): strin
     }
     case "list_files": {
       const first = facts.paths[0];
-      const isDirectory = facts.command === null && first !== undefined;
-      const shown = first === undefined ? [] : [isDirectory ? asDirectory(path(first)) : path(first)];
+      const shown = first === undefined ? [] : [facts.command === null || first === "." ? asDirectory(path(first)) : path(first)];
       const pattern = facts.pattern === null ? [] : [titleText(facts.pattern)];
       return shown.length + pattern.length === 0 ? ["./"] : [...shown, ...pattern];
     }
     case "search_files": {
       const query = facts.query === null ? [] : [quoted(facts.query)];
-      const where = facts.paths[0] === undefined ? [] : [detail.evidence.directory ? asDirectory(path(facts.paths[0])) : path(facts.paths[0])];
-      return [...query, ...where, ...(facts.pattern === null ? [] : [titleText(facts.pattern)])];
+      const where = facts.paths[0] === undefined ? [] : [path(facts.paths[0])];
+      const isDirectory = detail.evidence.directory || where[0] === ".";
+      return [...query, ...(isDirectory ? where.map(asDirectory) : where), ...(facts.pattern === null ? [] : [titleText(facts.pattern)])];
     }
     case "edit_file":
     case "write_file":
@@ -120,6 +120,7 @@ function quoted(text: string): string {
 }
 
 function asDirectory(path: string): string {
+  if (path === ".") return "./";
   return path.endsWith("/") || path.endsWith("…") ? path : `${path}/`;
 }
 

@@ -23,7 +23,7 @@ export interface Preview {
 
 /**
  * The prefix of a text that fits the limits. Characters are code points, so that no surrogate pair is split; a line
- * ends at `\n`, and a final `\n` begins no further line. A cut by lines leaves the last shown line's `\n` out.
+ * ends at `\n`, which belongs to it, and a final `\n` begins no further line.
  */
 export function previewText(text: string, limits: PreviewLimits): Preview {
   const cut = measure(text, limits);
@@ -58,22 +58,21 @@ interface Cut {
 
 function measure(text: string, limits: PreviewLimits): Cut {
   let chars = 0;
-  let lines = text === "" ? 0 : 1;
-  if (text === "") return { end: 0, chars, lines, limit: null };
-  if (limits.lines < 1) return { end: 0, chars: 0, lines: 0, limit: "lines" };
-  if (limits.chars < 1) return { end: 0, chars: 0, lines: 0, limit: "chars" };
-  for (let index = 0; index < text.length; ) {
-    const unit = text.charCodeAt(index);
-    const isNewline = unit === 10;
-    if (isNewline && lines >= limits.lines && index + 1 < text.length) return { end: index, chars, lines, limit: "lines" };
-    if (chars >= limits.chars) return { end: index, chars, lines, limit: "chars" };
-    const isPair = unit >= 0xd800 && unit < 0xdc00 && index + 1 < text.length && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
-    index += isPair ? 2 : 1;
+  let newlines = 0;
+  let end = 0;
+  let limit: Preview["limit"] = null;
+  while (end < text.length) {
+    if (newlines >= limits.lines) limit = "lines";
+    else if (chars >= limits.chars) limit = "chars";
+    if (limit !== null) break;
+    const unit = text.charCodeAt(end);
+    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(end + 1) & 0xfc00) === 0xdc00;
+    end += isPair ? 2 : 1;
     chars += 1;
-    // The next line counts once something of it is shown.
-    if (isNewline && index < text.length && chars < limits.chars) lines += 1;
+    if (unit === 10) newlines += 1;
   }
-  return { end: text.length, chars, lines, limit: null };
+  const isInsideLine = end > 0 && text.charCodeAt(end - 1) !== 10;
+  return { end, chars, lines: newlines + (isInsideLine ? 1 : 0), limit };
 }
 
 /** A code fence that no run of backticks inside can close; the content must have been cut before. */

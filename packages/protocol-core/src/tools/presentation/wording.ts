@@ -48,7 +48,7 @@ export const AGENT_ACTIONS: Readonly<Record<string, Words>> = {
 
 /** A finished call shows its action's icon: success has no sign of its own. */
 export const STATE_ICONS: Readonly<Record<Exclude<ToolState, "succeeded">, string>> = {
-  running: "🔄",
+  running: "⏳",
   failed: "❌",
   cancelled: "⏹️",
   declined: "🚫",

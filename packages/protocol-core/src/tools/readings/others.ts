@@ -26,7 +26,7 @@ export function readFetchCall(call: CallArguments): CallReading | null {
   const urls = (call.list("url") ?? call.list("urls") ?? []).filter((entry) => typeof entry === "string");
   const text = call.filled("url") ?? urls[0];
   // Some tools take the address inside a prompt.
-  const url = text === undefined ? null : /^\S+$/.test(text) ? text : (/https?:\/\/[^\s"'<>)]+/.exec(text)?.[0] ?? null);
+  const url = text === undefined ? null : /^\S+$/.test(text) ? text : (/https?:\/\/[^\s"'<>)]*[^\s"'<>).,;:!?]/.exec(text)?.[0] ?? null);
   if (url === null) return null;
   return {
     kind: "web_fetch",

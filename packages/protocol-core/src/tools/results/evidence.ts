@@ -31,7 +31,10 @@ export function measureLook(reading: CallReading, structured: unknown, output: s
   const text = output !== null && output.length <= MAX_MEASURED ? output : null;
   switch (reading.kind) {
     case "read_file":
-      return told ?? (text === null || reading.facts.paths.length > 1 ? {} : { lines: countReadLines(text) });
+      // An empty text from a tool that reads files itself may stand for a picture.
+      if (told !== null) return told;
+      if (text === null || reading.facts.paths.length > 1 || (text === "" && reading.facts.command === null)) return {};
+      return { lines: countReadLines(text) };
     case "search_files": {
       const found = told ?? (text === null ? {} : countHits(reading, text));
       return text === null ? found : { ...found, directory: provesDirectory(reading.facts.paths[0], text) };
