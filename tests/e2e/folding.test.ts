@@ -5,11 +5,11 @@ import { DesktopClient } from "../support/desktop-client.ts";
 import { desktopFold } from "../support/desktop-fold.ts";
 import type { DesktopTurn } from "../support/desktop-turns.ts";
 import { PlainClient } from "../support/plain-client.ts";
-import { judgeAfterAll } from "../support/recording.ts";
+import { endToEnd } from "../support/recording.ts";
 import { FOLDS, SCENARIOS } from "../support/scenarios.ts";
 import { startServer, type RunningServer } from "../support/server.ts";
 
-judgeAfterAll();
+endToEnd();
 
 let server: RunningServer;
 beforeAll(async () => {

@@ -7,11 +7,11 @@ import type { DesktopTurn } from "../support/desktop-turns.ts";
 import { generatedPlan, MARK, promptOf, scenarioOf, type GeneratedPlan } from "../support/generated-scenarios.ts";
 import { withoutIds } from "../support/normal.ts";
 import { PlainClient } from "../support/plain-client.ts";
-import { judgeAfterAll } from "../support/recording.ts";
+import { endToEnd } from "../support/recording.ts";
 import { startServer, type RunningServer } from "../support/server.ts";
 import { until } from "../support/wait.ts";
 
-judgeAfterAll();
+endToEnd();
 
 const SCENARIOS = 80;
 /** Changes only with intent: a failure must come back. `FOLDCAST_SEED` tries others. */

@@ -7,12 +7,12 @@ import { foldcast } from "../support/command.ts";
 import { DesktopClient } from "../support/desktop-client.ts";
 import { isolatedEnv, REPO, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
-import { judgeAfterAll } from "../support/recording.ts";
+import { endToEnd } from "../support/recording.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
 import { WireClient } from "../support/client.ts";
 import { childProcess } from "../support/transport.ts";
 
-judgeAfterAll();
+endToEnd();
 
 function statusOf(url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {

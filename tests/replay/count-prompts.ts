@@ -28,7 +28,8 @@ interface Line {
 }
 
 const NOT_TYPED = /^\s*(?:<local-command-|<bash-|<task-notification|<teammate-message|<user-memory-input|\[Request interrupted by user|Caveat: The messages below|This session is being continued from a previous conversation)/;
-const COMMAND = /^\s*<command-(?:name|message)>/;
+/** Commands for the agent begin with their message; those that begin with their name may be the program's own. */
+const MAYBE_LOCAL = /^\s*<command-name>/;
 
 export function countFile(file: string): Count {
   return countLines(readFileSync(file, "utf8").split("\n"));
@@ -44,7 +45,7 @@ export function countLines(source: readonly string[]): Count {
     seen.add(line.uuid);
     all.push(line);
   }
-  const conversation = all.filter((line) => line.type !== "attachment");
+  const conversation = all.filter((line) => line.type !== "attachment" && textsOf(line.message?.content).length > 0);
   const own = conversation.some((line) => line.isSidechain !== true) ? all.filter((line) => line.isSidechain !== true) : all;
   const count: Count = { prompts: [], texts: [], queued: [] };
   own.forEach((line, at) => {
@@ -54,7 +55,7 @@ export function countLines(source: readonly string[]): Count {
       count.texts.push(...textsOf(line.message?.content).filter((text) => text.trim() !== ""));
     } else if (line.isMeta !== true && line.isCompactSummary !== true && line.isVisibleInTranscriptOnly !== true) {
       const prompt = promptOf(line.message?.content);
-      if (prompt !== null && (!COMMAND.test(prompt) || isAnswered(own, at))) count.prompts.push(prompt);
+      if (prompt !== null && (!MAYBE_LOCAL.test(prompt) || isAnswered(own, at))) count.prompts.push(prompt);
     }
   });
   return count;

@@ -65,7 +65,7 @@ export function handSession(lines: readonly HandLine[], name?: string): string {
     const whole = chained
       ? { parentUuid: previous, isSidechain: false, sessionId: "11111111-1111-4111-8111-111111111111", cwd: "/w", timestamp: new Date(1_700_000_000_000 + at * 1000).toISOString(), uuid, ...line }
       : line;
-    if (chained) previous = (whole as HandLine)["uuid"] as string;
+    if (chained) previous = whole["uuid"] as string;
     return JSON.stringify(whole);
   });
   return writeSession(`${text.join("\n")}\n`, name);

@@ -53,7 +53,7 @@ export class WireClient implements AsyncDisposable {
   constructor(transport: Transport, options: WireClientOptions = {}) {
     this.#transport = transport;
     this.#recorder = options.record === false ? null : FrameRecorder.forTest(options.label ?? "client");
-    this.#timeoutMs = options.requestTimeoutMs ?? 15_000;
+    this.#timeoutMs = options.requestTimeoutMs ?? 60_000;
     this.#rpc = new JSONRPCClient((payload: object) => {
       // The real clients send no `jsonrpc` member.
       this.send(Object.fromEntries(Object.entries(payload).filter(([name]) => name !== "jsonrpc")));
@@ -104,7 +104,7 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** The first notification of this method that passes `test`, already received or still to come. */
-  waitFor(method: string, test: (params: Record<string, unknown>) => boolean = () => true, timeoutMs = 15_000): Promise<Record<string, unknown>> {
+  waitFor(method: string, test: (params: Record<string, unknown>) => boolean = () => true, timeoutMs = 60_000): Promise<Record<string, unknown>> {
     return until(method, () => this.notifications.find((frame) => frame.method === method && test(frame.params))?.params, {
       timeoutMs,
       everyMs: 5,

@@ -65,7 +65,7 @@ export class DesktopClient implements AsyncDisposable {
   async prompt(threadId: string, text: string, options: { model?: string; cwd?: string } = {}): Promise<DesktopTurn> {
     const turn = await this.submit(threadId, text, options);
     return until("the turn's end", () => (turn.status === "inProgress" ? undefined : turn), {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       everyMs: 5,
       describe: () => JSON.stringify(turn).slice(0, 2_000),
     });

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { afterAll, expect } from "vitest";
+import { afterAll, expect, vi } from "vitest";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { CACHE, REPO } from "./paths.ts";
 import { WireSchema } from "./schema.ts";
@@ -108,8 +108,12 @@ export function judge(frames: Iterable<RecordedFrame>, schema: WireSchema, into:
   return into;
 }
 
-/** Judges every connection of this test file when it is done, where the schema is in the cache. Call it once, at the top. */
-export function judgeAfterAll(): void {
+/**
+ * To be called once at the top of a test file that has connections. Processes start slowly on a busy machine, so its
+ * tests get time; when they are done, all connections are judged where the schema is in the cache.
+ */
+export function endToEnd(): void {
+  vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
   afterAll(() => {
     const schema = WireSchema.cached();
     if (schema === null) return;

@@ -71,7 +71,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const callOff = atExit(() => child.kill("SIGKILL"));
   void ended.then(callOff);
 
-  const firstLine = await Promise.race([readyLine(() => stdout), ended.then(() => undefined), sleep(20_000)]);
+  const firstLine = await Promise.race([readyLine(() => stdout), ended.then(() => undefined), sleep(60_000)]);
   const ready = firstLine === undefined ? undefined : listening.safeParse(JSON.parse(firstLine));
   if (!ready?.success) {
     child.kill("SIGKILL");

@@ -44,7 +44,7 @@ export class Tui implements AsyncDisposable {
   }
 
   /** Resolves when the composer is empty and takes a prompt. */
-  async ready(timeoutMs = 30_000): Promise<void> {
+  async ready(timeoutMs = 60_000): Promise<void> {
     await until("an empty composer", async () => ((await this.screen()).includes(PLACEHOLDER) ? true : undefined), {
       timeoutMs,
       everyMs: 100,
@@ -89,7 +89,7 @@ export class Tui implements AsyncDisposable {
   }
 
   /** Resolves with the scrollback once it matches; rejects with it when it does not in time. */
-  async waitFor(what: RegExp | string | ((scrollback: string) => boolean), timeoutMs = 20_000): Promise<string> {
+  async waitFor(what: RegExp | string | ((scrollback: string) => boolean), timeoutMs = 60_000): Promise<string> {
     let seen = "";
     const matches = (text: string): boolean => (typeof what === "string" ? text.includes(what) : typeof what === "function" ? what(text) : what.test(text));
     try {
@@ -105,7 +105,7 @@ export class Tui implements AsyncDisposable {
   }
 
   /** Resolves when the program has ended, with its exit code. */
-  async waitForExit(timeoutMs = 15_000): Promise<number> {
+  async waitForExit(timeoutMs = 60_000): Promise<number> {
     return until("the TUI's end", async () => {
       const [dead, status] = (await this.#tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}")).trim().split(" ");
       return dead === "1" ? Number(status) : undefined;
