@@ -49,6 +49,8 @@ export interface LineFacts {
   messageId: string | null;
   stopReason: string | null;
   hasMessage: boolean;
+  /** The message has a text or a block of some kind. */
+  speaks: boolean;
   blocks: readonly BlockFacts[];
 }
 export interface BlockFacts {
@@ -66,6 +68,8 @@ export function readLine(bytes: Buffer, start: number, end: number): LineFacts |
   const message = isJsonObject(line["message"]) ? line["message"] : null;
   const position = isJsonObject(line["turnPosition"]) ? line["turnPosition"]["turnIndex"] : null;
   const attachment = isJsonObject(line["attachment"]) ? line["attachment"] : {};
+  const content = message === null ? undefined : message["content"];
+  const blocks = Array.isArray(content) ? (content as (Plucked | null)[]).map(blockFacts) : [];
   return {
     type: line["type"],
     subtype: text(line, "subtype"),
@@ -85,8 +89,9 @@ export function readLine(bytes: Buffer, start: number, end: number): LineFacts |
     attachmentType: text(attachment, "type"),
     messageId: message === null ? null : text(message, "id"),
     stopReason: message === null ? null : text(message, "stop_reason"),
-    hasMessage: message !== null && message["content"] !== undefined,
-    blocks: message === null || !Array.isArray(message["content"]) ? [] : (message["content"] as (Plucked | null)[]).map(blockFacts),
+    hasMessage: content !== undefined,
+    speaks: typeof content === "string" ? content !== "" : blocks.some((block) => block.type !== ""),
+    blocks,
   };
 }
 

@@ -22,9 +22,14 @@ export function childRef(sessionId: string, agentId: string): string {
   return `${sessionId}/${agentId}`;
 }
 
+/** Sub-agents have files of their own from 2.0.28 on. */
+export function isSubAgentFile(file: string): boolean {
+  return basename(file).startsWith("agent-");
+}
+
 /**
  * The file's name is the session's id where it has the form of one: copies made by a resume carry lines with the ids of
- * older sessions. Sub-agents have files `agent-<id>.jsonl` from 2.0.28 on, first beside the session's file, later in
+ * older sessions. Files of sub-agents are `agent-<id>.jsonl`, first beside the session's file, later in
  * `<session>/subagents/`.
  */
 export async function describeFile(file: string, scan: SessionScan): Promise<SessionFile> {

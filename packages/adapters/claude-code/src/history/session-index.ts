@@ -3,7 +3,7 @@ import { changeSince, DiagnosticCounter, fileState, type FileState, readPieces }
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
 import { parseRecord, type SessionRecord } from "./record.ts";
 import { SessionScan } from "./session-scan.ts";
-import { describeFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
+import { describeFile, isSubAgentFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 
@@ -102,7 +102,7 @@ export class SessionIndex implements HistoryIndex {
       if (change === "same") return false;
       if (change === "rewritten") {
         this.#diagnostics = new DiagnosticCounter();
-        this.#scan = new SessionScan(this.#diagnostics);
+        this.#scan = new SessionScan(this.#diagnostics, isSubAgentFile(this.file));
         this.#counted.clear();
       }
       await this.#scan.read(file);
@@ -121,7 +121,7 @@ export async function openSession(path: string): Promise<SessionIndex> {
   const file = await open(path);
   try {
     const diagnostics = new DiagnosticCounter();
-    const scan = new SessionScan(diagnostics);
+    const scan = new SessionScan(diagnostics, isSubAgentFile(path));
     await scan.read(file);
     if (scan.lines === 0) throw new Error(`${path} holds no Claude Code session`);
     const about = await describeFile(path, scan);

@@ -29,9 +29,12 @@ export class SessionScan {
   /** Sub-agent lines before the first turn. */
   #early: LinePlace[] = [];
   readonly #diagnostics: DiagnosticCounter;
+  readonly #ofSubAgent: boolean;
 
-  constructor(diagnostics: DiagnosticCounter) {
+  /** `ofSubAgent`: the file's name says that it is a sub-agent's own. */
+  constructor(diagnostics: DiagnosticCounter, ofSubAgent: boolean) {
     this.#diagnostics = diagnostics;
+    this.#ofSubAgent = ofSubAgent;
   }
 
   /** The name that the person gave, else the one made by the harness. */
@@ -81,7 +84,7 @@ export class SessionScan {
     if (isOwnLine(facts)) this.lines++;
     this.sessionId ??= facts.sessionId;
     this.cwd ??= facts.cwd;
-    if (facts.sidechain) this.agentId ??= facts.agentId;
+    if (facts.sidechain || this.#ofSubAgent) this.agentId ??= facts.agentId;
     if (facts.title !== null) this.#titles.set(facts.title.kind, facts.title.text);
     if (SILENT_TYPES.has(facts.type)) return true;
     if (facts.uuid !== null) {
@@ -94,8 +97,9 @@ export class SessionScan {
     }
     const place = { offset, length: end - start };
     const text = (): string => bytes.toString("utf8", start, end);
-    this.#sort(facts.sidechain ? this.side : this.main, facts, place, text);
-    if (facts.sidechain) {
+    const aside = facts.sidechain || this.#ofSubAgent;
+    this.#sort(aside ? this.side : this.main, facts, place, text);
+    if (aside) {
       if (!this.main.attach(place)) this.#early.push(place);
     } else if (this.#early.length > 0 && !this.main.empty) {
       for (const early of this.#early) this.main.attach(early);
@@ -107,6 +111,7 @@ export class SessionScan {
   #sort(into: TurnList, facts: LineFacts, place: LinePlace, text: () => string): void {
     switch (facts.type) {
       case "assistant":
+        if (!facts.speaks) return;
         return into.assistant(facts, place, facts.apiError || facts.stopReason === "refusal" ? failureOf(parseRecord(text()) ?? {}) : null);
       case "user":
         return this.#user(into, facts, place, text);
