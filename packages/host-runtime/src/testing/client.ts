@@ -55,7 +55,7 @@ export class TestClient {
   async call(method: string, params?: unknown): Promise<NonNullable<Answer["result"]>> {
     const answer = await this.request(method, params);
     if (answer.error !== undefined) throw new Error(answer.error.message);
-    return answer.result as NonNullable<Answer["result"]>;
+    return answer.result;
   }
   async initialize(options: { name?: string; capabilities?: object } = {}): Promise<this> {
     await this.call("initialize", { clientInfo: { name: options.name ?? "test", version: "1" }, capabilities: { experimentalApi: true, ...options.capabilities } });

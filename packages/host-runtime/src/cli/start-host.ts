@@ -1,0 +1,60 @@
+import { harnesses } from "@foldcast/adapter-registry";
+import { toolMaps } from "@foldcast/adapter-registry/tool-maps";
+import { Host } from "../host.ts";
+import { createLogger } from "../log/pino-logger.ts";
+import type { ProcessLogger } from "../log/pino-logger.ts";
+import type { ServerOptions } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface RunningHost {
+  host: Host;
+  log: ProcessLogger;
+  /** Resolves once, at the first signal that asks for the end. */
+  stopped: Promise<NodeJS.Signals>;
+}
+
+/** Beyond this the process ends with what is still open. */
+const CLOSE_PATIENCE_MS = 8_000;
+
+/** Builds the host of this process from its options. Rejects with a `UsageError` for a harness that is not registered. */
+export function startHost(options: ServerOptions): RunningHost {
+  const known = harnesses.map((entry) => entry.id);
+  const unknown = options.harnesses?.find((id) => !known.includes(id));
+  if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`; there are ${known.join(", ")}`);
+  const log = createLogger({ level: options.logLevel, file: options.logFile });
+  const host = new Host({
+    harnesses: harnesses.filter((entry) => options.harnesses?.includes(entry.id) ?? true),
+    extraToolMaps: toolMaps,
+    harnessSettings: options.harnessSettings,
+    dataDir: options.dataDir,
+    dialect: options.dialect,
+    sessionFolders: options.sessionFolders,
+    log,
+  });
+  // A fault in an adapter's own callbacks must not take the other threads with it.
+  process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
+  process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
+  return { host, log, stopped: firstSignal() };
+}
+
+/** Ends turns, sessions and clients; never takes longer than a person waits. */
+export async function stopHost({ host, log }: RunningHost): Promise<void> {
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_PATIENCE_MS).unref());
+  await Promise.race([host.close(), patience]);
+  await log.flush();
+}
+
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+    let seen = false;
+    for (const signal of signals) {
+      process.on(signal, () => {
+        // Who asks twice does not want to wait.
+        if (seen && signal !== "SIGHUP") process.exit(signal === "SIGINT" ? 130 : 143);
+        seen = true;
+        resolve(signal);
+      });
+    }
+  });
+}
