@@ -28,6 +28,8 @@ export interface ChildExit {
 /** A running child that speaks JSON lines over its pipes. */
 export interface LineChild {
   readonly pid: number;
+  /** False as soon as its end is known, which is a little before `exited` resolves. */
+  readonly running: boolean;
   /**
    * Lines of stdout without their line ends, as many at a time as arrived together; blank lines left out. Single
    * consumer; reading slowly holds the child back. Ends when stdout does and never throws.
@@ -92,6 +94,9 @@ export async function spawnLines(options: ChildOptions): Promise<LineChild> {
   options.signal?.addEventListener("abort", () => void close(), { once: true });
   return {
     pid,
+    get running() {
+      return child.exitCode === null && child.signalCode === null;
+    },
     lines: readLines(child, options.lineLimit ?? 256 * 1024 * 1024, close),
     exited: exit,
     send: (value) => new Promise((resolve, reject) => {

@@ -21,6 +21,7 @@ export class ChildEngine implements TurnEngine {
   readonly #log: HarnessEnvironment["log"];
   readonly #abort = new AbortController();
   #child: LineChild | null = null;
+  #pumping: Promise<void> = Promise.resolve();
   #turnRuns = false;
 
   constructor(command: readonly string[], sink: EngineSink, log: HarnessEnvironment["log"]) {
@@ -30,10 +31,12 @@ export class ChildEngine implements TurnEngine {
   }
 
   async prepare(): Promise<void> {
-    if (this.#child !== null) return;
+    if (this.#child?.running === true) return;
+    // One that has died between two turns is still being taken down.
+    await this.#pumping;
     const child = await spawnLines({ command: this.#command, graceMs: 1000, signal: this.#abort.signal });
     this.#child = child;
-    void this.#pump(child);
+    this.#pumping = this.#pump(child);
   }
 
   start(request: PlayRequest): void {

@@ -81,7 +81,8 @@ export class ScriptedSession implements HarnessSession {
     try {
       await this.#engine.prepare();
     } catch (error) {
-      if (this.#over === null) this.#phase = "idle";
+      this.#demandUsable();
+      this.#phase = "idle";
       throw error;
     }
     this.#demandUsable();
