@@ -24,8 +24,9 @@ export interface BenchResult {
 
 export async function measure(name: string, bench: BenchCase): Promise<BenchResult> {
   try {
-    const times = await timesFor(bench, bench.n);
-    const inUnit = times.map((ms) => round(bench.unit === "ms" ? ms : (bench.n / ms) * 1000));
+    const from = bench.growthFrom === undefined ? bench.n : bench.growthFrom;
+    const times = await timesOf(bench, from === null ? [bench.n] : [bench.n, from, from * 10]);
+    const inUnit = times.get(bench.n)!.map((ms) => round(bench.unit === "ms" ? ms : (bench.n / ms) * 1000));
     // Slowest last, whatever the unit counts.
     const ordered = inUnit.toSorted((a, b) => (bench.unit === "ms" ? a - b : b - a));
     return {
@@ -36,7 +37,7 @@ export async function measure(name: string, bench: BenchCase): Promise<BenchResu
       median: median(ordered),
       p95: ordered[Math.ceil(0.95 * ordered.length) - 1]!,
       runs: inUnit,
-      growth: await growth(bench, times),
+      growth: from === null ? null : growth(from, times),
       node: process.version,
       cpus: availableParallelism(),
     };
@@ -45,19 +46,22 @@ export async function measure(name: string, bench: BenchCase): Promise<BenchResu
   }
 }
 
-async function growth(bench: BenchCase, timesAtN: number[]): Promise<BenchResult["growth"]> {
-  const from = bench.growthFrom === undefined ? bench.n : bench.growthFrom;
-  if (from === null) return null;
-  const small = median(sorted(from === bench.n ? timesAtN : await timesFor(bench, from)));
-  const large = median(sorted(from * 10 === bench.n ? timesAtN : await timesFor(bench, from * 10)));
+function growth(from: number, times: ReadonlyMap<number, number[]>): BenchResult["growth"] {
+  const small = median(sorted(times.get(from)!));
+  const large = median(sorted(times.get(from * 10)!));
   return { n: round(small), "10n": round(large), ratio: round(large / (10 * small)), from };
 }
 
-async function timesFor(bench: BenchCase, n: number): Promise<number[]> {
-  await bench.prepare?.(n);
-  for (let i = 0; i < WARM_UP_RUNS; i++) await bench.run(n);
-  const times: number[] = [];
-  for (let i = 0; i < MEASURED_RUNS; i++) times.push(await bench.run(n));
+/** Milliseconds for each size. The sizes take turns, so that a machine that is busy for a while slows all of them. */
+async function timesOf(bench: BenchCase, sizes: readonly number[]): Promise<Map<number, number[]>> {
+  const times = new Map(sizes.map((n): [number, number[]] => [n, []]));
+  for (const n of times.keys()) {
+    await bench.prepare?.(n);
+    for (let i = 0; i < WARM_UP_RUNS; i++) await bench.run(n);
+  }
+  for (let i = 0; i < MEASURED_RUNS; i++) {
+    for (const [n, list] of times) list.push(await bench.run(n));
+  }
   return times;
 }
 
