@@ -40,7 +40,10 @@ async function run(args: string[]): Promise<number> {
     return usageError(`cannot read ${file}: ${messageOf(error)}`);
   }
   const { suite } = await load();
-  return judge(suite, text.split("\n").filter((line) => line.trim() !== ""));
+  return judge(
+    suite,
+    text.split("\n").filter((line) => line.trim() !== ""),
+  );
 }
 
 function judge(suite: CorpusSuite, lines: readonly string[]): number {

@@ -19,10 +19,8 @@ interface Kept {
   path: string;
 }
 
-interface Summary {
-  /** Null when some command is not understood, which makes the whole script unknown. */
-  kept: Kept[] | null;
-}
+/** PATH_MAX of Linux: no shell gets deeper, and many reads from a huge directory would multiply its length. */
+const MAX_DIRECTORY_LENGTH = 4096;
 
 const COMMANDS: ReadonlyMap<string, Finder> = new Map(
   Object.entries({ ...LISTING_COMMANDS, ...SEARCHING_COMMANDS, ...READING_COMMANDS, git }),
@@ -72,6 +70,7 @@ function keepTelling(commands: readonly (readonly string[])[], isScript: boolean
     if (name === "cd") {
       const target = directoryTarget(words);
       if (target !== undefined) directory = joinDirectory(directory, target);
+      if (directory !== null && directory.length > MAX_DIRECTORY_LENGTH) return null;
       continue;
     }
     summarized++;
@@ -121,7 +120,8 @@ function singleText(script: string, only: Kept, commandCount: number): string | 
   if (commandCount > 1 && !(script.includes("|") && script.includes("sed"))) return null;
   const tokens = shlexSplit(script) ?? [script];
   if (commandCount === 1 && !tokens.some(isConnector)) return shlexJoin(tokens);
-  const isSedPipe = tokens.includes("|") && tokens.some((token, index) => token === "sed" && tokens[index + 1] === "-n");
+  const isSedPipe =
+    tokens.includes("|") && tokens.some((token, index) => token === "sed" && tokens[index + 1] === "-n");
   return only.finding.type === "read" && isSedPipe ? script : null;
 }
 

@@ -16,7 +16,9 @@ export function editsFiles(words: readonly string[], at: number): boolean {
       return sedEditsInPlace(words, at, words.length);
     case "perl":
     case "ruby":
-      return words.some((word, index) => index > at && (word.startsWith("-i") || word.startsWith("-pi") || isLongInPlace(word)));
+      return words.some(
+        (word, index) => index > at && (word.startsWith("-i") || word.startsWith("-pi") || isLongInPlace(word)),
+      );
     case "rg":
       return words.includes("--replace", at + 1);
     default:

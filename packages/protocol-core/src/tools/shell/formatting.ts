@@ -2,7 +2,17 @@ import { editsFiles, sedEditsInPlace } from "./editing.ts";
 import { awkDataFile, sedReadFile } from "./reading.ts";
 import { isDashed, isDigits } from "./words.ts";
 
-const ALWAYS_FORMATTING: ReadonlySet<string> = new Set(["wc", "tr", "cut", "sort", "uniq", "tee", "column", "yes", "printf"]);
+const ALWAYS_FORMATTING: ReadonlySet<string> = new Set([
+  "wc",
+  "tr",
+  "cut",
+  "sort",
+  "uniq",
+  "tee",
+  "column",
+  "yes",
+  "printf",
+]);
 const XARGS_VALUE_FLAGS: ReadonlySet<string> = new Set(["-E", "-e", "-I", "-L", "-n", "-P", "-s"]);
 
 /**

@@ -31,7 +31,11 @@ export function gitListing(words: readonly string[]): Finding {
 export function isPython(name: string): boolean {
   return (
     name.startsWith("python") &&
-    (name === "python" || name === "python2" || name === "python3" || name.startsWith("python2.") || name.startsWith("python3."))
+    (name === "python" ||
+      name === "python2" ||
+      name === "python3" ||
+      name.startsWith("python2.") ||
+      name.startsWith("python3."))
   );
 }
 

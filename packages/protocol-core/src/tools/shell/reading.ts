@@ -1,6 +1,14 @@
 import { sedEditsInPlace } from "./editing.ts";
 import { type Finder, type Finding, readOf, UNKNOWN } from "./findings.ts";
-import { bareOperandsOf, connectorIndex, isDashed, isDigits, NO_VALUE_FLAGS, operandsOf, type ValueFlags } from "./words.ts";
+import {
+  bareOperandsOf,
+  connectorIndex,
+  isDashed,
+  isDigits,
+  NO_VALUE_FLAGS,
+  operandsOf,
+  type ValueFlags,
+} from "./words.ts";
 
 const BAT_VALUE_FLAGS: ValueFlags = new Set([
   ...["--theme", "--language", "--style", "--terminal-width", "--tabs", "--line-range", "--map-syntax"],

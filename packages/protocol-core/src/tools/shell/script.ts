@@ -24,13 +24,16 @@ const REFUSED: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   "*?[]{}~^\\#<>()$`".includes(String.fromCharCode(code)),
 );
 
+/** Far beyond any flat script that was typed; keeps the answer to a hostile script small. */
+const MAX_COMMANDS = 1000;
+
 /** What must follow: after a connector a command is due, after a terminator it is optional. */
 type Joint = "connector" | "terminator";
 
 /**
  * The commands of a script as word lists, in source order, with quotes removed as Codex 0.171 removes them
- * (backslashes inside double quotes stay). Null when the script is not flat, is malformed, or has no command.
- * Runs in one pass over the script.
+ * (backslashes inside double quotes stay). Null when the script is not flat, is malformed, has no command or
+ * more than {@link MAX_COMMANDS}. Runs in one pass over the script.
  */
 export function parseFlatScript(script: string): string[][] | null {
   const length = script.length;
@@ -41,6 +44,7 @@ export function parseFlatScript(script: string): string[][] | null {
   let at = script.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
 
   while (at < length) {
+    if (commands.length > MAX_COMMANDS) return null;
     const code = script.charCodeAt(at);
     if (code === NEWLINE) {
       do at++;
@@ -133,7 +137,8 @@ function literalDoubleQuoteEnd(script: string, from: number): number {
     if (code === DOLLAR || code === BACKTICK) return -1;
     if (code === BACKSLASH) {
       const next = script.charCodeAt(at + 1);
-      if (next === DOUBLE_QUOTE || next === BACKSLASH || next === DOLLAR || next === BACKTICK || next === NEWLINE) return -1;
+      if (next === DOUBLE_QUOTE || next === BACKSLASH || next === DOLLAR || next === BACKTICK || next === NEWLINE)
+        return -1;
     }
   }
   return -1;
@@ -159,5 +164,11 @@ function isInlineSpace(code: number): boolean {
 }
 
 function endsWord(code: number): boolean {
-  return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN) || code === SEMICOLON || code === PIPE || code === AMPERSAND;
+  return (
+    code === SPACE ||
+    (code >= TAB && code <= CARRIAGE_RETURN) ||
+    code === SEMICOLON ||
+    code === PIPE ||
+    code === AMPERSAND
+  );
 }

@@ -7,7 +7,14 @@ const RIPGREP_VALUE_FLAGS: ValueFlags = new Set([
   ...["-g", "--glob", "--iglob", "-t", "--type", "--type-add", "--type-not", "-m", "--max-count"],
   ...["-A", "-B", "-C", "--context", "--max-depth"],
 ]);
-const AG_VALUE_FLAGS: ValueFlags = new Set(["-G", "-g", "--file-search-regex", "--ignore-dir", "--ignore-file", "--path-to-ignore"]);
+const AG_VALUE_FLAGS: ValueFlags = new Set([
+  "-G",
+  "-g",
+  "--file-search-regex",
+  "--ignore-dir",
+  "--ignore-file",
+  "--path-to-ignore",
+]);
 const FD_VALUE_FLAGS: ValueFlags = new Set(["-t", "--type", "-e", "--extension", "-E", "--exclude", "--search-path"]);
 const GREP_PATTERN_FLAGS: ValueFlags = new Set(["-e", "--regexp", "-f", "--file"]);
 const GREP_VALUE_FLAGS: ValueFlags = new Set([

@@ -91,6 +91,7 @@ export function shlexJoin(words: readonly string[]): string {
 
 function quoteWord(word: string): string {
   if (word === "") return "''";
+  if (isBare(word)) return word;
   let quoted = "";
   let from = 0;
   while (from < word.length) {
@@ -110,6 +111,13 @@ function quoteWord(word: string): string {
     from = to;
   }
   return quoted;
+}
+
+function isBare(word: string): boolean {
+  for (let at = 0; at < word.length; at++) {
+    if (!((ALLOWED_QUOTINGS[word.charCodeAt(at)] ?? 0) & UNQUOTED)) return false;
+  }
+  return true;
 }
 
 function isBlank(code: number): boolean {

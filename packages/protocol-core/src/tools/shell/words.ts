@@ -60,4 +60,3 @@ export function isDigits(text: string, from = 0): boolean {
   }
   return true;
 }
-

@@ -31,7 +31,7 @@ export function shellScriptOf(argv: readonly string[]): WrappedScript | null {
 }
 
 /**
- * The script inside a displayed command line such as `/bin/bash -lc 'cat a.txt'`, for showing it without
+ * The script inside a displayed command line such as `/bin/bash -lc '<script>'`, for showing it without
  * its wrapper; null when the line is not a shell wrapper.
  */
 export function unwrapShell(command: string): string | null {
