@@ -21,7 +21,6 @@ const REQUESTS: readonly [string, unknown][] = [
   ["thread/read", { threadId: NOBODY }],
   ["thread/read", { threadId: "nonsense" }],
   ["thread/resume", { threadId: NOBODY }],
-  ["thread/fork", { threadId: NOBODY }],
   ["thread/archive", { threadId: NOBODY }],
   ["thread/name/set", { threadId: NOBODY, name: "x" }],
   ["thread/unsubscribe", { threadId: NOBODY }],

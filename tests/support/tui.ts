@@ -107,8 +107,10 @@ export class Tui implements AsyncDisposable {
   /** Resolves when the program has ended, with its exit code. */
   async waitForExit(timeoutMs = 60_000): Promise<number> {
     return until("the TUI's end", async () => {
-      const [dead, status] = (await this.#tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}")).trim().split(" ");
-      return dead === "1" ? Number(status) : undefined;
+      const [, status, signal] = (await this.#tmux("display-message", "-p", "#{pane_dead},#{pane_dead_status},#{pane_dead_signal}")).trim().split(",");
+      if (signal !== undefined && signal !== "") throw new Error(`the TUI was ended by signal ${signal}`);
+      // tmux sees the closed terminal before it has the exit code.
+      return status === undefined || status === "" ? undefined : Number(status);
     }, { timeoutMs, everyMs: 100 });
   }
 
