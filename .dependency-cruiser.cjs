@@ -29,6 +29,13 @@ module.exports = {
       to: { dependencyTypes: ["core"] },
     },
     {
+      name: "core-no-node-builtin",
+      comment: "The same for one that only a newer Node has.",
+      severity: "error",
+      from: { path: CORE, pathNot: TEST_FILE },
+      to: { couldNotResolve: true, path: "^node:" },
+    },
+    {
       name: "nothing-imports-host",
       comment: "The host is the top. A channel or an adapter reaches it through the protocol only.",
       severity: "error",
@@ -82,7 +89,8 @@ module.exports = {
       comment: "An unresolved import would slip through every other rule.",
       severity: "error",
       from: { path: "^packages/" },
-      to: { couldNotResolve: true },
+      // A built-in module of a newer Node does not resolve on the oldest one that is supported.
+      to: { couldNotResolve: true, pathNot: "^node:" },
     },
   ],
   options: {

@@ -15,15 +15,16 @@ const LAWFUL: Record<string, string> = {
   "packages/adapters/kit/package.json": JSON.stringify({ name: "@foldcast/adapter-kit", type: "module", exports: { ".": source("./src/index.ts") } }),
   "packages/adapters/kit/src/index.ts": "export { codex } from '@foldcast/protocol-core/wire';\n",
   "packages/adapters/scripted/package.json": JSON.stringify({ name: "@foldcast/adapter-scripted", type: "module", exports: { ".": source("./src/index.ts") } }),
-  "packages/adapters/scripted/src/index.ts": "import { codex } from '@foldcast/adapter-kit';\nexport const manifest = { id: 'scripted', displayName: codex, capabilities: {} };\n",
+  "packages/adapters/scripted/src/index.ts": "import { codex } from '@foldcast/adapter-kit';\nexport const definition = { manifest: { id: 'scripted', displayName: codex } };\n",
   "packages/adapters/other/package.json": JSON.stringify({ name: "@foldcast/adapter-other", type: "module", exports: { ".": source("./src/index.ts") } }),
-  "packages/adapters/other/src/index.ts": "export const manifest = { id: 'codex', displayName: 'x', capabilities: {} };\n",
+  "packages/adapters/other/src/index.ts": "export const definition = { manifest: { id: 'codex', displayName: 'x' } };\n",
   "packages/adapters/registry/package.json": JSON.stringify({ name: "@foldcast/adapter-registry", type: "module", exports: { ".": source("./src/index.ts") } }),
-  "packages/adapters/registry/src/index.ts": "import { manifest } from '@foldcast/adapter-scripted';\nimport { manifest as other } from '@foldcast/adapter-other';\nexport const list = [manifest, other];\n",
+  "packages/adapters/registry/src/index.ts": "export const harnesses = [\n  { id: 'scripted', load: async () => (await import('@foldcast/adapter-scripted')).definition },\n  { id: 'codex', load: async () => (await import('@foldcast/adapter-other')).definition },\n];\n",
+  "packages/adapters/registry/src/tool-maps.ts": "export const toolMaps = { 'kimi-code': {}, pi: {} };\n",
   "packages/host-runtime/package.json": JSON.stringify({ name: "foldcast", type: "module", exports: { "./host": source("./src/index.ts") } }),
   "packages/host-runtime/src/index.ts": "export { codex } from '@foldcast/protocol-core/wire';\nexport const text = 'a scripted tool, or scripted/demo in a sentence';\n",
   "packages/host-runtime/src/native/codex.ts": "export const program = 'codex';\n",
-  "packages/host-runtime/src/cli/main.ts": "import { list } from '@foldcast/adapter-registry';\nimport { card } from '@foldcast/feishu-channel';\nexport const all = [list, card];\n",
+  "packages/host-runtime/src/cli/main.ts": "import { harnesses } from '@foldcast/adapter-registry';\nimport { card } from '@foldcast/feishu-channel';\nexport const all = [harnesses, card];\n",
   "packages/feishu-channel/package.json": JSON.stringify({ name: "@foldcast/feishu-channel", type: "module", exports: { ".": source("./src/index.ts") } }),
   "packages/feishu-channel/src/index.ts": "export { codex as card } from '@foldcast/protocol-core/wire';\n",
   "tools/tool.ts": "export {};\n",
@@ -40,6 +41,7 @@ const PLANTED: Planted[] = [
   { rule: "core-imports-nothing-above", file: "packages/protocol-core/src/up.ts", text: "export type { codex } from '@foldcast/adapter-kit';\n" },
   { rule: "core-no-node-builtin", file: "packages/protocol-core/src/files.ts", text: "export { readFileSync } from 'node:fs';\n" },
   { rule: "core-no-node-builtin", file: "packages/protocol-core/src/bare.ts", text: "export const load = () => import('path');\n" },
+  { rule: "core-no-node-builtin", file: "packages/protocol-core/src/newer.ts", text: "export { nothing } from 'node:later';\n" },
   { rule: "core-no-ambient-global", file: "packages/protocol-core/src/print.ts", text: "console.error('x');\n" },
   { rule: "core-no-ambient-global", file: "packages/protocol-core/src/timer.ts", text: "setTimeout(() => {}, 1);\n" },
   { rule: "core-no-ambient-global", file: "packages/protocol-core/src/page.ts", text: "export const page = () => document.title;\n" },
@@ -51,12 +53,12 @@ const PLANTED: Planted[] = [
   { rule: "core-no-clock-or-chance", file: "packages/protocol-core/src/dice.ts", text: "export const dice = () => Math['random']();\n" },
   { rule: "nothing-imports-host", file: "packages/adapters/scripted/src/host.ts", text: "export { text } from 'foldcast/host';\n" },
   { rule: "nothing-imports-host", file: "packages/feishu-channel/src/host.ts", text: "export { text } from 'foldcast/host';\n" },
-  { rule: "adapters-never-import-each-other", file: "packages/adapters/other/src/friend.ts", text: "export { manifest } from '@foldcast/adapter-scripted';\n" },
-  { rule: "adapters-never-import-each-other", file: "packages/adapters/kit/src/friend.ts", text: "export { manifest } from '@foldcast/adapter-scripted';\n" },
+  { rule: "adapters-never-import-each-other", file: "packages/adapters/other/src/friend.ts", text: "export { definition } from '@foldcast/adapter-scripted';\n" },
+  { rule: "adapters-never-import-each-other", file: "packages/adapters/kit/src/friend.ts", text: "export { definition } from '@foldcast/adapter-scripted';\n" },
   { rule: "adapters-import-core-and-kit-only", file: "packages/adapters/registry/src/channel.ts", text: "export type { card } from '@foldcast/feishu-channel';\n" },
-  { rule: "only-the-command-line-composes", file: "packages/host-runtime/src/compose.ts", text: "export { list } from '@foldcast/adapter-registry';\n" },
+  { rule: "only-the-command-line-composes", file: "packages/host-runtime/src/compose.ts", text: "export { harnesses } from '@foldcast/adapter-registry';\n" },
   { rule: "only-the-command-line-composes", file: "packages/host-runtime/src/channel.ts", text: "export { card } from '@foldcast/feishu-channel';\n" },
-  { rule: "host-knows-no-adapter", file: "packages/host-runtime/src/cli/direct.ts", text: "export { manifest } from '@foldcast/adapter-scripted';\n" },
+  { rule: "host-knows-no-adapter", file: "packages/host-runtime/src/cli/direct.ts", text: "export { definition } from '@foldcast/adapter-scripted';\n" },
   { rule: "channel-imports-core-only", file: "packages/feishu-channel/src/kit.ts", text: "export { codex } from '@foldcast/adapter-kit';\n" },
   { rule: "product-imports-no-tooling", file: "packages/host-runtime/src/tooling.ts", text: "export * from '../../../tools/tool.ts';\n" },
   { rule: "import-resolves", file: "packages/host-runtime/src/nowhere.ts", text: "export * from './nothing.ts';\n" },
@@ -66,6 +68,8 @@ const PLANTED: Planted[] = [
   { rule: "harness-names-in-adapters-only", file: "packages/protocol-core/src/folding/name.ts", text: "export const special: { 'scripted': number } | 1 = 1;\n" },
   { rule: "harness-names-in-adapters-only", file: "packages/feishu-channel/src/model.ts", text: "export const model = `scripted/demo`;\n" },
   { rule: "harness-names-in-adapters-only", file: "packages/host-runtime/src/codex.ts", text: "export const special = 'codex';\n" },
+  { rule: "harness-names-in-adapters-only", file: "packages/host-runtime/src/mapped.ts", text: "export const special = ['kimi-code'];\n" },
+  { rule: "harness-names-in-adapters-only", file: "packages/host-runtime/src/cli/default.ts", text: "export const special = ['pi'];\n" },
   { rule: "product-never-reads-shared", file: "packages/adapters/scripted/src/data.ts", text: "export const data = '../shared/data';\n" },
 ];
 /** These break a second rule by their nature: the import does not resolve, or crosses a border in its other form. */
@@ -109,7 +113,7 @@ describe("the boundary check", () => {
 
   it("accepts a lawful tree", () => {
     const { status, lines } = check(plant(LAWFUL));
-    expect(lines.at(-1)).toMatch(/^boundaries: 10 files, harnesses codex, scripted: no fault$/);
+    expect(lines.at(-1)).toMatch(/^boundaries: 11 files, harnesses codex, kimi-code, pi, scripted: no fault$/);
     expect(status).toBe(0);
   }, 60_000);
 
@@ -126,9 +130,12 @@ describe("the boundary check", () => {
     expect(pairs(refused.lines).filter((pair) => !planted.has(pair) && !ALSO.has(pair))).toEqual([]);
   });
 
-  it("refuses a registry whose adapter shows no id", () => {
-    const { status, lines } = check(plant({ ...LAWFUL, "packages/adapters/other/src/index.ts": "export const manifest = {};\n" }));
-    expect(pairs(lines)).toContain("packages/adapters/other  registry-is-readable");
+  it.each([
+    ["has an entry without a literal id", "export const harnesses = [{ id: name(), load: () => null }];\n"],
+    ["lists no harness", "export const harnesses = [];\n"],
+  ])("refuses a registry that %s", (message, text) => {
+    const { status, lines } = check(plant({ ...LAWFUL, "packages/adapters/registry/src/index.ts": text }));
+    expect(lines).toContain(`packages/adapters/registry/src/index.ts  registry-is-readable  ${message}`);
     expect(status).toBe(1);
   }, 60_000);
 });
