@@ -4,7 +4,6 @@ import type {
   FileChangeItem, JsonValue, ThreadItem, UserInput,
 } from "../wire/index.ts";
 import { capText } from "./capped-text.ts";
-import { shlexJoin, shlexSplit } from "../tools/shell/index.ts";
 import { asJson, contentItems, durationOf, type Entry } from "./entries.ts";
 import type { CommandShape } from "./shapes.ts";
 import { changeOfEdit } from "./file-changes.ts";
@@ -65,25 +64,12 @@ function commandItem(id: string, shape: CommandShape, entry: Entry, context: Bui
   const exitCode = outcome === null || declined ? null : (result?.exitCode ?? null);
   const typed = source.kind === "command" ? source : null;
   return {
-    type: "commandExecution", id, pluginId: null, scriptPath: null, command: quotedCommand(shape.command), cwd: shape.cwd ?? context.cwd,
+    type: "commandExecution", id, pluginId: null, scriptPath: null, command: shape.command, cwd: shape.cwd ?? context.cwd,
     processId: typed?.processId ?? null, source: typed?.source ?? "agent",
     status: executionStatus(outcome, exitCode), commandActions: shape.actions,
     aggregatedOutput: outcome === null || declined ? null : outputOf(entry),
     exitCode, durationMs: declined ? null : durationOf(result, entry.startedAt, completedAtMs), startedAtMs: entry.startedAt, completedAtMs,
   };
-}
-
-/** Nothing that a shell would quote or read in another way. */
-const PLAIN_WORDS = /^[\w@%+:,./-]+(?: [\w@%+:,./-]+)*$/;
-
-/**
- * On the wire a command is a quoted argument list (Codex 0.171), which the TUI takes apart and quotes again: it would
- * show the `&&` of a bare script as a word in quotes. A script therefore stands behind its shell, as Codex sends it.
- */
-function quotedCommand(command: string): string {
-  if (PLAIN_WORDS.test(command)) return command;
-  const words = shlexSplit(command);
-  return words !== null && shlexJoin(words) === command ? command : shlexJoin(["bash", "-lc", command]);
 }
 
 function fileChangeItem(id: string, entry: Entry, completedAtMs: number | null): FileChangeItem {
