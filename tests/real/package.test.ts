@@ -64,7 +64,7 @@ describe("the published package", () => {
 
   test("ships the command, its bundle and the licence, and nothing else", () => {
     const others = packed.files.map(({ path }) => path).filter((path) => !/^dist\/(?:cli|chunks\/[\w.-]+)\.js(?:\.map)?$/.test(path));
-    expect(others.sort()).toEqual(["LICENSE", "README.md", "bin/foldcast.js", "package.json"]);
+    expect(others.sort()).toEqual(["LICENSE", "README.md", "bin/foldcast.js", "dist/THIRD-PARTY-LICENSES.txt", "package.json"]);
   });
 
   test("depends on no package of the workspace", () => {
