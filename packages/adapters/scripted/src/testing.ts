@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +18,9 @@ export const SOURCE_CHILD = [process.execPath, "--conditions=@foldcast/source", 
 
 /** Bundles the child into a file, as a build does, and gives the command that starts it. */
 export async function bundledChild(): Promise<string[]> {
-  const outfile = join(await mkdtemp(join(tmpdir(), "scripted-child-")), "child.mjs");
+  const folder = await mkdtemp(join(tmpdir(), "scripted-child-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const outfile = join(folder, "child.mjs");
   await build({
     stdin: { contents: ENTRY, resolveDir: import.meta.dirname }, outfile,
     bundle: true, platform: "node", format: "esm", conditions: ["@foldcast/source"], logLevel: "error",

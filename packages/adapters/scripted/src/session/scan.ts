@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { DiagnosticCounter, PieceList, plucker, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import { DiagnosticCounter, PieceList, sampleOf, scanLines } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { isJsonObject, type UserInput } from "@foldcast/protocol-core/wire";
 import { parseHeader, type SessionHeader, type SessionLine } from "./file.ts";
@@ -10,7 +10,6 @@ export interface ScannedTurn extends Omit<HistoryTurn, "outcome"> {
   pieces: PieceList;
 }
 
-const pluckLine = plucker({ turn: "repeated", event: { type: "repeated" } });
 const PROMPT_LENGTH = 200;
 
 /** What is known of a session file up to `scanned`; grows with the file. */
@@ -45,22 +44,18 @@ export class SessionScan {
   }
 
   #take(bytes: Buffer, start: number, end: number, offset: number): boolean {
+    const text = bytes.toString("utf8", start, end);
     if (!this.#sawFirstLine) {
       this.#sawFirstLine = true;
-      this.header = parseHeader(bytes.toString("utf8", start, end));
+      this.header = parseHeader(text);
       if (this.header !== null) return true;
     }
-    const plucked = pluckLine(bytes, start, end);
-    const event = plucked?.["event"];
-    if (!isJsonObject(event) || typeof event["type"] !== "string") return false;
-    const key = plucked?.["turn"];
-    if (typeof key !== "string") return true;
-    const turn = this.#turn(key);
+    const line = parseLine(text);
+    if (line === null) return false;
+    if (line.turn === undefined) return true;
+    const turn = this.#turn(line.turn);
     turn.pieces.add(offset, end - start);
-    if (["turn.started", "turn.completed", "fault"].includes(event["type"])) {
-      const line = parseLine(bytes.toString("utf8", start, end));
-      if (line !== null) note(turn, line.event);
-    }
+    note(turn, line.event);
     return true;
   }
 
@@ -79,8 +74,8 @@ export class SessionScan {
 export function parseLine(text: string): SessionLine | null {
   try {
     const value: unknown = JSON.parse(text);
-    const event = isJsonObject(value) ? value["event"] : null;
-    return isJsonObject(event) && typeof event["type"] === "string" ? (value as SessionLine) : null;
+    if (!isJsonObject(value) || !isJsonObject(value["event"]) || typeof value["event"]["type"] !== "string") return null;
+    return value["turn"] === undefined || typeof value["turn"] === "string" ? (value as unknown as SessionLine) : null;
   } catch {
     return null;
   }
