@@ -41,7 +41,7 @@ const PLANTED: Planted[] = [
   { rule: "core-imports-nothing-above", file: "packages/protocol-core/src/up.ts", text: "export type { codex } from '@foldcast/adapter-kit';\n" },
   { rule: "core-no-node-builtin", file: "packages/protocol-core/src/files.ts", text: "export { readFileSync } from 'node:fs';\n" },
   { rule: "core-no-node-builtin", file: "packages/protocol-core/src/bare.ts", text: "export const load = () => import('path');\n" },
-  { rule: "core-no-node-builtin", file: "packages/protocol-core/src/newer.ts", text: "export { nothing } from 'node:later';\n" },
+  { rule: "core-no-node-builtin", file: "packages/protocol-core/src/newer.ts", text: "export { DatabaseSync } from 'node:sqlite';\n" },
   { rule: "core-no-ambient-global", file: "packages/protocol-core/src/print.ts", text: "console.error('x');\n" },
   { rule: "core-no-ambient-global", file: "packages/protocol-core/src/timer.ts", text: "setTimeout(() => {}, 1);\n" },
   { rule: "core-no-ambient-global", file: "packages/protocol-core/src/page.ts", text: "export const page = () => document.title;\n" },

@@ -2,9 +2,9 @@
 // Bundles the command line into packages/host-runtime/dist: our own packages inside, real dependencies outside, one
 // chunk for each lazily imported part, so that a command loads only what it needs.
 
-import { copyFileSync, readFileSync, rmSync } from "node:fs";
-import { isBuiltin } from "node:module";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
@@ -14,6 +14,9 @@ const manifest = JSON.parse(readFileSync(join(host, "package.json"), "utf8"));
 const declared = new Set(
   [manifest.dependencies, manifest.optionalDependencies, manifest.peerDependencies].flatMap((list) => Object.keys(list ?? {})),
 );
+
+/** Bundled although declared: as a hundred small modules it takes longer to load than Node itself. */
+const BUNDLED = ["zod"];
 
 /**
  * Leaves declared dependencies to the installation. An undeclared one would work here and fail at the user's, so it
@@ -25,6 +28,8 @@ const externals = {
   setup(hooks) {
     hooks.onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
       if (kind === "entry-point" || path.startsWith("@foldcast/")) return undefined;
+      // Modules of a bundled dependency import their own relatives only.
+      if (BUNDLED.some((name) => path === name || path.startsWith(`${name}/`))) return undefined;
       if (isBuiltin(path)) return { path: path.startsWith("node:") ? path : `node:${path}`, external: true };
       const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
       if (declared.has(name)) return { path, external: true, sideEffects: false };
@@ -53,6 +58,15 @@ const result = await build({
   metafile: true,
   logLevel: "warning",
 });
+writeLicences();
 const code = Object.entries(result.metafile.outputs).filter(([path]) => path.endsWith(".js"));
 const bytes = code.reduce((sum, [, output]) => sum + output.bytes, 0);
 console.log(`dist/cli.js and ${String(code.length - 1)} lazy or shared chunks, ${String(Math.round(bytes / 1024))} KiB`);
+
+/** What is bundled must bring its licence along. */
+function writeLicences() {
+  const require = createRequire(join(host, "package.json"));
+  const texts = BUNDLED.map((name) => `${name}\n\n${readFileSync(join(dirname(require.resolve(`${name}/package.json`)), "LICENSE"), "utf8")}`);
+  mkdirSync(join(host, "dist"), { recursive: true });
+  writeFileSync(join(host, "dist", "THIRD-PARTY-LICENSES.txt"), texts.join("\n\n"));
+}
