@@ -13,6 +13,16 @@ export function parseRecord(text: string): SessionRecord | null {
   }
 }
 
+/** Deeper than any call's input; what is deeper could not be written out again. */
+const MAX_DEPTH = 200;
+
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === MAX_DEPTH) return true;
+  for (const member of Object.values(value)) if (typeof member === "object" && isTooDeep(member, depth + 1)) return true;
+  return false;
+}
+
 export function stringOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }

@@ -1,11 +1,17 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, DiagnosticCounter, fileState, type FileState, readPieces } from "@foldcast/adapter-kit";
+import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
-import { parseRecord, type SessionRecord } from "./record.ts";
+import { isTooDeep, parseRecord, type SessionRecord } from "./record.ts";
 import { SessionScan } from "./session-scan.ts";
 import { describeFile, isSubAgentFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
+
+/** A line of the index as it is now; the file may have changed since. */
+type Line = { record: SessionRecord } | { record: null; sample: string };
+
+/** Small turns are read together. */
+const BATCH_BYTES = 1024 * 1024;
 
 /** Index of one saved session; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
@@ -58,7 +64,10 @@ export class SessionIndex implements HistoryIndex {
     const file = await open(this.file);
     try {
       let index = Math.max(0, from);
-      for (const turn of turns) yield { index: index++, events: await this.#eventsOf(turn, file) };
+      for (const batch of batches(turns)) {
+        const lines = await this.#recordsOf(batch, file);
+        for (const [at, turn] of batch.entries()) yield { index: index++, events: this.#eventsOf(turn, lines[at]!) };
+      }
     } finally {
       await file.close();
     }
@@ -75,17 +84,31 @@ export class SessionIndex implements HistoryIndex {
     return Promise.resolve();
   }
 
-  async #eventsOf(turn: IndexedTurn, file: FileHandle): Promise<HarnessEvent[]> {
-    const again = this.#counted.has(turn.key);
-    const diagnostics = again ? new DiagnosticCounter() : this.#diagnostics;
+  async #recordsOf(turns: readonly IndexedTurn[], file: FileHandle): Promise<Line[][]> {
+    const lines: Line[][] = turns.map(() => []);
+    const pieces: FilePiece[] = [];
+    const owners: Line[][] = [];
+    turns.forEach((turn, at) => {
+      for (const piece of turn.pieces.list()) {
+        pieces.push(piece);
+        owners.push(lines[at]!);
+      }
+    });
+    await readPieces(file, pieces, (bytes, start, end, piece) => {
+      const record = parseRecord(bytes.toString("utf8", start, end));
+      owners[piece]!.push(record === null || isTooDeep(record) ? { record: null, sample: sampleOf(bytes, start, end) } : { record });
+    });
+    return lines;
+  }
+
+  #eventsOf(turn: IndexedTurn, lines: readonly Line[]): HarnessEvent[] {
+    const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
     this.#counted.add(turn.key);
     const records: SessionRecord[] = [];
-    await readPieces(file, turn.pieces.list(), (bytes, start, end) => {
-      const text = bytes.toString("utf8", start, end);
-      const record = parseRecord(text);
-      if (record === null) diagnostics.count("line.malformed", text.slice(0, 200));
-      else records.push(record);
-    });
+    for (const line of lines) {
+      if (line.record === null) diagnostics.count("line.unusable", line.sample);
+      else records.push(line.record);
+    }
     return turnEvents(turn, records, {
       sessionId: this.#about.sessionId,
       cwd: this.#scan.cwd,
@@ -114,6 +137,21 @@ export class SessionIndex implements HistoryIndex {
       await file.close();
     }
   }
+}
+
+function* batches(turns: readonly IndexedTurn[]): Generator<IndexedTurn[]> {
+  let batch: IndexedTurn[] = [];
+  let bytes = 0;
+  for (const turn of turns) {
+    if (batch.length > 0 && bytes + turn.pieces.bytes > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(turn);
+    bytes += turn.pieces.bytes;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Indexes a file. Rejects with a readable message when it cannot be read or holds no session. */

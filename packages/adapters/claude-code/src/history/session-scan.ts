@@ -1,13 +1,15 @@
 import type { FileHandle } from "node:fs/promises";
 import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
 import { failureOf, turnLimitFailure } from "./failure.ts";
-import { isOwnLine, type LineFacts, readLine, SILENT_TYPES } from "./line.ts";
-import { messageOf, parseRecord } from "./record.ts";
+import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
+import { filledString, firstWords, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
 import { type LinePlace, TurnList } from "./turn-list.ts";
 import { readUserContent } from "./user-content.ts";
 
 /** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
 const QUEUED_COMMAND = "queued_command";
+const TITLE_CHARACTERS = 500;
+type TitleKind = "ai" | "custom" | "summary";
 
 /**
  * Everything known of a session file up to some byte. Lines are fed in the order of the file, and again from there
@@ -24,7 +26,7 @@ export class SessionScan {
   sessionId: string | null = null;
   agentId: string | null = null;
   scanned = 0;
-  readonly #titles = new Map<"ai" | "custom" | "summary", string>();
+  readonly #titles = new Map<TitleKind, string>();
   readonly #seen = new Set<string>();
   /** Sub-agent lines before the first turn. */
   #early: LinePlace[] = [];
@@ -78,27 +80,25 @@ export class SessionScan {
     }
   }
 
+  /** False when the bytes are no line at all. */
   #line(bytes: Buffer, start: number, end: number, offset: number): boolean {
-    const facts = readLine(bytes, start, end);
-    if (facts === null) return false;
-    if (isOwnLine(facts)) this.lines++;
-    this.sessionId ??= facts.sessionId;
-    this.cwd ??= facts.cwd;
-    if (facts.sidechain || this.#ofSubAgent) this.agentId ??= facts.agentId;
-    if (facts.title !== null) this.#titles.set(facts.title.kind, facts.title.text);
+    const record = parseRecord(bytes.toString("utf8", start, end));
+    const facts = record === null ? null : factsOf(record);
+    if (record === null || facts === null) return false;
+    if (isOwnLine(facts, record)) this.lines++;
+    const aside = record["isSidechain"] === true || this.#ofSubAgent;
+    this.#describe(record, aside);
     if (SILENT_TYPES.has(facts.type)) return true;
     if (facts.uuid !== null) {
       // Resuming, forking and a second compaction copy lines with their ids.
       if (this.#seen.has(facts.uuid)) {
-        this.#diagnostics.count("line.copy", sampleOf(bytes, start, end));
+        this.#diagnostics.count("line.copy", facts.uuid);
         return true;
       }
       this.#seen.add(facts.uuid);
     }
     const place = { offset, length: end - start };
-    const text = (): string => bytes.toString("utf8", start, end);
-    const aside = facts.sidechain || this.#ofSubAgent;
-    this.#sort(aside ? this.side : this.main, facts, place, text);
+    this.#sort(aside ? this.side : this.main, facts, record, place);
     if (aside) {
       if (!this.main.attach(place)) this.#early.push(place);
     } else if (this.#early.length > 0 && !this.main.empty) {
@@ -108,40 +108,53 @@ export class SessionScan {
     return true;
   }
 
-  #sort(into: TurnList, facts: LineFacts, place: LinePlace, text: () => string): void {
+  /** The first session and folder stay: copies of older sessions come first only in files whose name says more. */
+  #describe(record: SessionRecord, aside: boolean): void {
+    this.sessionId ??= filledString(record["sessionId"]);
+    this.cwd ??= filledString(record["cwd"]);
+    if (aside) this.agentId ??= filledString(record["agentId"]);
+    if (record["type"] === "custom-title") this.#title("custom", record["customTitle"]);
+    else if (record["type"] === "ai-title") this.#title("ai", record["aiTitle"]);
+    else if (record["type"] === "summary") this.#title("summary", record["summary"]);
+  }
+
+  #title(kind: TitleKind, value: unknown): void {
+    const text = filledString(value);
+    if (text !== null) this.#titles.set(kind, firstWords(text, TITLE_CHARACTERS));
+  }
+
+  #sort(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {
     switch (facts.type) {
       case "assistant":
-        if (!facts.speaks) return;
-        return into.assistant(facts, place, facts.apiError || facts.stopReason === "refusal" ? failureOf(parseRecord(text()) ?? {}) : null);
-      case "user":
-        return this.#user(into, facts, place, text);
-      case "attachment":
-        if (facts.attachmentType === QUEUED_COMMAND) into.member(facts, place);
-        else if (facts.attachmentType === "max_turns_reached") into.fail(turnLimitFailure(parseRecord(text()) ?? {}));
+        if (facts.speaks) into.assistant(facts, place, failureOf(record));
         return;
-      case "system":
+      case "user":
+        return this.#user(into, facts, record, place);
+      case "attachment": {
+        const { type } = objectOf(record["attachment"]);
+        if (type === QUEUED_COMMAND) into.member(facts, place);
+        else if (type === "max_turns_reached") into.fail(turnLimitFailure(record));
+        return;
+      }
+      case "system": {
+        const { durationMs } = record;
         if (facts.subtype === "compact_boundary") into.boundary(facts, place);
         else if (facts.subtype === "api_error") into.member(facts, place);
-        else if (facts.subtype === "turn_duration" && facts.durationMs !== null) into.duration(facts.durationMs);
+        else if (facts.subtype === "turn_duration" && typeof durationMs === "number" && durationMs >= 0) into.duration(durationMs);
         // The rest is output of local commands, reports of hooks and notes of the terminal: for the person at that
         // terminal, not part of the exchange. As items they would stand behind an answer and keep its turn open.
         return;
+      }
       default:
-        this.#diagnostics.count("line.unknownType", text().slice(0, 200));
+        this.#diagnostics.count("line.unknownType", facts.type);
         // State of the program has neither an id in the chain nor a message.
         if (facts.uuid !== null || facts.hasMessage) into.member(facts, place);
     }
   }
 
-  #user(into: TurnList, facts: LineFacts, place: LinePlace, text: () => string): void {
-    const results = facts.blocks.length > 0 && facts.blocks.every((block) => block.isResult);
-    if (results) return into.user(facts, place, NOTHING);
-    if (facts.compactSummary) return into.summary(facts, place);
-    if (facts.hidden && !facts.blocks.some((block) => block.isResult)) return into.hiddenUser(facts, place);
-    const record = parseRecord(text());
-    if (record === null) return this.#diagnostics.count("line.malformed", text().slice(0, 200));
-    into.user(facts, place, readUserContent(messageOf(record)["content"]));
+  #user(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {
+    if (record["isCompactSummary"] === true) into.summary(facts, place);
+    else if (facts.hidden && !facts.blocks.some((block) => block.isResult)) into.hiddenUser(facts, place);
+    else into.user(facts, place, readUserContent(messageOf(record)["content"]));
   }
 }
-
-const NOTHING = { kind: "nothing", input: [], text: "", interrupted: false } as const satisfies ReturnType<typeof readUserContent>;

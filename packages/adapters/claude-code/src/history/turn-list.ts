@@ -102,7 +102,7 @@ export class TurnList {
 
   /** Text that the harness wrote for the model. Only where it says so does it begin a turn. */
   hiddenUser(facts: LineFacts, place: LinePlace): void {
-    if (facts.turnIndex !== null && facts.turnIndex !== this.#turnIndex && !facts.compactSummary) this.#begin("notice", facts, place, "");
+    if (facts.turnIndex !== null && facts.turnIndex !== this.#turnIndex) this.#begin("notice", facts, place, "");
   }
 
   assistant(facts: LineFacts, place: LinePlace, failure: HarnessError | null): void {

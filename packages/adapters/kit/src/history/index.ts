@@ -1,4 +1,3 @@
-export { PLUCK_STRING_BYTES, plucker, type Plucked, type PluckShape } from "./pluck.ts";
 export { DiagnosticCounter, sampleOf } from "./diagnostics.ts";
 export { changeSince, fileState, type FileChange, type FileState } from "./growth.ts";
 export { PieceList } from "./pieces.ts";

@@ -3,6 +3,12 @@ import type { FilePiece } from "../jsonl.ts";
 /** The lines of one turn, as two numbers each: an index of a long session stays small. */
 export class PieceList {
   readonly #numbers: number[] = [];
+  #bytes = 0;
+
+  /** Of all pieces together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   get length(): number {
     return this.#numbers.length / 2;
@@ -10,10 +16,7 @@ export class PieceList {
 
   add(offset: number, length: number): void {
     this.#numbers.push(offset, length);
-  }
-
-  addAll(other: PieceList): void {
-    for (const number of other.#numbers) this.#numbers.push(number);
+    this.#bytes += length;
   }
 
   /** In the order they were added. */
