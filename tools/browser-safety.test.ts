@@ -56,7 +56,6 @@ const SMOKE = `
   import { DESKTOP_POLICY, isFor, toNotification } from "@foldcast/protocol-core/delivery";
   import { foldTurn } from "@foldcast/protocol-core/folding";
   import { TurnProjector } from "@foldcast/protocol-core/projection";
-  import { classifyCommand } from "@foldcast/protocol-core/tools";
   import { serializeFrame } from "@foldcast/protocol-core/wire";
 
   const projector = new TurnProjector({ turnId: "t", threadId: "th", cwd: "/repo", toolMaps: {}, defaultMap: "none", childThreadId: (ref) => ref });
@@ -84,7 +83,7 @@ const SMOKE = `
     fold: foldTurn(turn),
     diff: projector.diff(),
     frames: frames.length,
-    actions: classifyCommand("cat a.txt", { cwd: "/repo" }),
+    actions: turn.items.flatMap((item) => (item.type === "commandExecution" ? item.commandActions : [])),
   });
 `;
 
@@ -98,6 +97,7 @@ describe("protocol-core in a browser", () => {
     const result = JSON.parse(await runBare(await bundle(SMOKE))) as Record<string, unknown>;
     expect(result).toMatchObject({ types: ["userMessage", "commandExecution", "fileChange", "agentMessage"], fold: { folds: true, reason: null } });
     expect(result["diff"]).toContain("+b");
+    expect(result["actions"]).toEqual([{ type: "read", command: "cat a.txt", name: "a.txt", path: "/repo/a.txt" }]);
   });
 
   it("would notice a Node built-in", async () => {
