@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import type { ItemResult } from "@foldcast/protocol-core/harness";
+import { MAX_IMAGE_CHARACTERS } from "./images.ts";
+import { call, completionOf, eventsOf, itemsOf, result, text, turnOf, user, write } from "./testing.ts";
+import { history } from "./source.ts";
+
+async function resultFor(name: string, input: unknown, content: unknown, more: Record<string, unknown> = {}, block: Record<string, unknown> = {}) {
+  const events = await turnOf([user("u1", "go"), call("a1", "t1", name, input), result("r1", "t1", content, more, block)]);
+  const { outcome, result: given } = completionOf(events, "t1");
+  return { outcome, ...(given as ItemResult) };
+}
+
+describe("edits", () => {
+  const input = { file_path: "/w/a.ts", old_string: "two", new_string: "2" };
+
+  test("are full texts where the file before is recorded", async () => {
+    const patch = [{ oldStart: 1, oldLines: 3, newStart: 1, newLines: 3, lines: [" one", "-two", "+2", " three"] }];
+    const structured = { filePath: "/w/a.ts", oldString: "two", newString: "2", originalFile: "one\ntwo\nthree\n", structuredPatch: patch, replaceAll: false };
+    const { edits } = await resultFor("Edit", input, "ok", { toolUseResult: structured });
+    expect(edits).toEqual([{ path: "/w/a.ts", before: "one\ntwo\nthree\n", after: "one\n2\nthree\n" }]);
+  });
+
+  test("follow the replaced text where the hunks' tabs were made spaces", async () => {
+    const patch = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: ["-  two", "+  2"] }];
+    const structured = { filePath: "/w/a.ts", oldString: "two", newString: "2", originalFile: "\ttwo\n", structuredPatch: patch };
+    expect((await resultFor("Edit", input, "ok", { toolUseResult: structured })).edits).toEqual([{ path: "/w/a.ts", before: "\ttwo\n", after: "\t2\n" }]);
+  });
+
+  test("are hunks without the file before, and replaced pieces without either", async () => {
+    const patch = [{ oldStart: 7, oldLines: 1, newStart: 7, newLines: 1, lines: ["-two", "+2"] }];
+    expect((await resultFor("Edit", input, "ok", { toolUseResult: { filePath: "/w/a.ts", structuredPatch: patch } })).edits).toEqual([{ path: "/w/a.ts", hunks: patch }]);
+    expect((await resultFor("Edit", input, "ok")).edits).toEqual([{ path: "/w/a.ts", fragments: [{ old: "two", new: "2" }] }]);
+  });
+
+  test("of several pieces, of new files, of files written over and of notebooks", async () => {
+    const pieces = [{ old_string: "a", new_string: "b" }, { old_string: "b", new_string: "c", replace_all: true }];
+    expect((await resultFor("MultiEdit", { file_path: "/w/a", edits: pieces }, "ok", { toolUseResult: { filePath: "/w/a", originalFile: "a b", edits: pieces } })).edits)
+      .toEqual([{ path: "/w/a", before: "a b", after: "c c" }]);
+    const write = { file_path: "/w/n", content: "new\n" };
+    expect((await resultFor("Write", write, "ok", { toolUseResult: { type: "create", filePath: "/w/n", content: "new\n", originalFile: null, structuredPatch: [] } })).edits)
+      .toEqual([{ path: "/w/n", before: null, after: "new\n" }]);
+    expect((await resultFor("Write", write, "ok", { toolUseResult: { type: "update", filePath: "/w/n", content: "new\n", originalFile: "old\n" } })).edits)
+      .toEqual([{ path: "/w/n", before: "old\n", after: "new\n" }]);
+    expect((await resultFor("Write", write, "File created successfully at: /w/n")).edits).toEqual([{ path: "/w/n", before: null, after: "new\n" }]);
+    expect((await resultFor("NotebookEdit", { notebook_path: "/w/n.ipynb", new_source: "x" }, "ok", { toolUseResult: { original_file: "{}", updated_file: "{x}" } })).edits)
+      .toEqual([{ path: "/w/n.ipynb", before: "{}", after: "{x}" }]);
+  });
+});
+
+describe("how a call ended", () => {
+  test("is told by its result", async () => {
+    const failed = { is_error: true };
+    expect((await resultFor("Bash", {}, "fine")).outcome).toEqual({ status: "succeeded" });
+    expect(await resultFor("Bash", {}, "Exit code 3\noops", {}, failed)).toMatchObject({ outcome: { status: "failed" }, exitCode: 3, output: "Exit code 3\noops" });
+    expect((await resultFor("Edit", {}, "<tool_use_error>String not found</tool_use_error>", {}, failed)).outcome).toEqual({ status: "failed", message: "String not found" });
+    expect((await resultFor("Bash", {}, "The user doesn't want to proceed with this tool use. …", {}, failed)).outcome).toEqual({ status: "declined" });
+    expect((await resultFor("Bash", {}, "no", { toolDenialKind: "permission-rule" }, failed)).outcome).toEqual({ status: "declined" });
+    expect((await resultFor("Bash", {}, "The user doesn't want to proceed with this tool use. … this call was stopped while running, …", {}, failed)).outcome).toEqual({ status: "cancelled" });
+  });
+
+  test("shows more of a spilled output than the model saw", async () => {
+    const structured = { stdout: "1\n2\n3", stderr: "", persistedOutputPath: "/x.txt" };
+    expect((await resultFor("Bash", {}, "<persisted-output>\nOutput too large", { toolUseResult: structured })).output).toBe("1\n2\n3");
+  });
+});
+
+describe("images", () => {
+  const image = (data: string) => [{ type: "text", text: "seen" }, { type: "image", source: { type: "base64", media_type: "image/png", data } }];
+
+  test("are handed on, once", async () => {
+    const given = await resultFor("Read", {}, image("AAAA"), { toolUseResult: { type: "image", file: { base64: "AAAA", type: "image/png" } } });
+    expect(given.content).toEqual([{ type: "inputText", text: "seen" }, { type: "inputImage", imageUrl: "data:image/png;base64,AAAA" }]);
+    expect(given.structured).toEqual({ type: "image", file: { type: "image/png" } });
+  });
+
+  test("that are too large are named and counted", async () => {
+    const large = "A".repeat(MAX_IMAGE_CHARACTERS + 1);
+    const index = await history.open(write(text([user("u1", image(large)), call("a1", "t1", "Read", {}), result("r1", "t1", image(large))])));
+    const [events] = await eventsOf(index);
+    expect(JSON.stringify(events)).not.toContain("AAAA");
+    expect(JSON.stringify(completionOf(events!, "t1"))).toContain("too large to show");
+    expect(index.diagnostics).toEqual([{ code: "image.tooLarge", count: 2, sample: null }]);
+  });
+});
+
+describe("the person's own commands", () => {
+  test("of the shell are a turn without a prompt, commands of the program are none", async () => {
+    const index = await history.open(write(text([
+      user("u1", "<bash-input>ls</bash-input>"), user("u2", "<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>"),
+      user("u3", "<local-command-caveat>Caveat</local-command-caveat>", { isMeta: true }), user("u4", "<command-name>/cost</command-name>"),
+      user("u5", "<local-command-stdout>$1</local-command-stdout>"), user("u6", "next"),
+    ])));
+    const turns = await eventsOf(index);
+    expect(index.turns.map((turn) => turn.prompt)).toEqual(["", "next"]);
+    expect(itemsOf(turns[0]!)).toEqual([{ kind: "command", id: "shell", command: "ls", source: "userShell" }]);
+    expect(completionOf(turns[0]!, "shell").result).toEqual({ output: "a\nb" });
+  });
+});

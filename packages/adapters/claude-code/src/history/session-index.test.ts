@@ -1,0 +1,128 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { history } from "./source.ts";
+import { assistant, eventsOf, itemsOf, call, result, text, turnOf, user, write } from "./testing.ts";
+
+const LONG = fileURLToPath(new URL("../../../../../../shared/data/sessions/claude/16-ask-user-question-issue-150.jsonl", import.meta.url));
+
+describe("a session file that grows", () => {
+  test("gives, line by line, what it gives when it is read at once", async () => {
+    const lines = readFileSync(LONG, "utf8").trimEnd().split("\n");
+    const file = write(`${lines[0]!}\n`);
+    const index = await history.open(file);
+    for (let at = 1; at < lines.length; at += 7) {
+      appendFileSync(file, `${lines.slice(at, at + 7).join("\n")}\n`);
+      expect(await index.refresh()).toBe(true);
+      const keys = index.turns.map((turn) => turn.key);
+      expect(new Set(keys).size).toBe(keys.length);
+    }
+    const whole = await history.open(write(readFileSync(LONG, "utf8")));
+    expect(index.turns.map(({ key, prompt, outcome }) => ({ key, prompt, outcome }))).toEqual(whole.turns.map(({ key, prompt, outcome }) => ({ key, prompt, outcome })));
+    expect(await eventsOf(index)).toEqual(await eventsOf(whole));
+  });
+
+  test("keeps the keys and events of the turns that were there", async () => {
+    const file = write(text([user("u1", "one"), assistant("a1", "first")]));
+    const index = await history.open(file);
+    const before = await eventsOf(index);
+    appendFileSync(file, text([user("u2", "two"), assistant("a2", "second")]));
+    await index.refresh();
+    expect((await eventsOf(index))[0]).toEqual(before[0]);
+    expect(index.turns.map((turn) => turn.key)).toEqual(["u1", "u2"]);
+  });
+
+  test("takes a last line without its newline, and one that is still being written when it is whole", async () => {
+    const [first, second] = [text([user("u1", "one"), assistant("a1", "first")]).trimEnd(), text([assistant("a2", "more")]).trimEnd()];
+    const file = write(first);
+    const index = await history.open(file);
+    expect(itemsOf((await eventsOf(index))[0]!)).toHaveLength(1);
+    appendFileSync(file, `\n${second.slice(0, 40)}`);
+    await index.refresh();
+    expect(itemsOf((await eventsOf(index))[0]!)).toHaveLength(1);
+    appendFileSync(file, second.slice(40));
+    await index.refresh();
+    expect(itemsOf((await eventsOf(index))[0]!)).toHaveLength(2);
+  });
+
+  test("says that nothing changed, and starts anew when the file was rewritten", async () => {
+    const file = write(text([user("u1", "one"), assistant("a1", "first")]));
+    const index = await history.open(file);
+    expect(await index.refresh()).toBe(false);
+    writeFileSync(file, text([user("u9", "another"), assistant("a9", "session"), user("u8", "now")]));
+    expect(await index.refresh()).toBe(true);
+    expect(index.turns.map((turn) => turn.key)).toEqual(["u9", "u8"]);
+  });
+});
+
+describe("reading", () => {
+  test("one turn alone gives the same events as reading all", async () => {
+    const index = await history.open(LONG);
+    const all = await eventsOf(index);
+    for (const at of [0, 7, all.length - 1]) {
+      for await (const { index: number, events } of index.read(at, at + 1)) {
+        expect(number).toBe(at);
+        expect(events).toEqual(all[at]);
+      }
+    }
+  });
+
+  test("counts a turn's peculiarities once, however often it is read", async () => {
+    const index = await history.open(write(text([user("u1", "go"), result("r1", "gone", "x"), assistant("a1", "done")])));
+    await eventsOf(index);
+    await eventsOf(index);
+    expect(index.diagnostics).toEqual([{ code: "result.withoutCall", count: 1, sample: "gone" }]);
+  });
+
+  test("puts results to their calls in whatever order they stand, and a later block to its message", async () => {
+    const events = await turnOf([
+      user("u1", "go"), result("r1", "t1", "early"), call("a1", "t1", "Bash", { command: "a" }), call("a2", "t2", "Bash", { command: "b" }), result("r2", "t2", "late"),
+    ]);
+    expect(events.flatMap((event) => (event.type === "item.completed" ? [event.result?.output] : []))).toEqual(["early", "late"]);
+
+    const index = await history.open(write(text([
+      user("u1", "one"), assistant("a1", [{ type: "text", text: "begun" }], {}, { id: "shared" }), call("a2", "t1", "Bash", { command: "a" }),
+      user("u2", "two"), assistant("a3", [{ type: "text", text: "ended" }], {}, { id: "shared" }), result("r1", "t1", "x"), assistant("a4", "answer"),
+    ])));
+    const turns = await eventsOf(index);
+    expect(turns.map((each) => itemsOf(each).flatMap((item) => (item.kind === "message" ? [item.text] : [])))).toEqual([["begun", "ended"], ["answer"]]);
+    expect(turns[0]!.some((event) => event.type === "item.completed" && event.itemId === "t1")).toBe(true);
+  });
+
+  test("counts the tokens of a message once, with its last line", async () => {
+    const usage = (output: number) => ({ id: "m", usage: { input_tokens: 3, cache_read_input_tokens: 10, cache_creation_input_tokens: 2, output_tokens: output } });
+    const events = await turnOf([user("u1", "go"), assistant("a1", [{ type: "text", text: "a" }], {}, usage(1)), assistant("a2", [{ type: "text", text: "b" }], {}, usage(9))]);
+    expect(events.filter((event) => event.type === "usage.updated").map((event) => event.usage.last)).toEqual([{ input: 15, cachedInput: 10, cacheWrite: 2, output: 9 }]);
+  });
+});
+
+describe("outcome", () => {
+  const outcome = async (...lines: Parameters<typeof text>[0]) => (await history.open(write(text([user("u1", "go"), ...lines])))).turns[0]!.outcome;
+
+  test("is unknown for a turn that ended by itself: a stop reason proves nothing", async () => {
+    expect(await outcome(assistant("a1", "done", {}, { stop_reason: "end_turn" }))).toEqual({ status: "unknown" });
+  });
+
+  test("is failed with the error's text after an API error, and not when the agent went on", async () => {
+    const error = assistant("a1", [{ type: "text", text: "API Error: 529 overloaded" }], { isApiErrorMessage: true, error: "overloaded" });
+    expect(await outcome(error)).toEqual({ status: "failed", error: { message: "API Error: 529 overloaded", code: "internalServerError", details: "overloaded" } });
+    expect(await outcome(error, assistant("a2", "recovered"))).toEqual({ status: "unknown" });
+  });
+
+  test("is failed after a refusal and at the limit of steps, cancelled after an interrupt", async () => {
+    expect(await outcome(assistant("a1", "I won't.", {}, { stop_reason: "refusal" }))).toMatchObject({ status: "failed", error: { message: "I won't." } });
+    expect(await outcome(assistant("a1", "x"), { type: "attachment", uuid: "x", attachment: { type: "max_turns_reached", maxTurns: 2 } }))
+      .toMatchObject({ status: "failed", error: { message: "Reached maximum number of turns (2)" } });
+    expect(await outcome(assistant("a1", "x"), user("u2", [{ type: "text", text: "[Request interrupted by user]" }]))).toEqual({ status: "cancelled" });
+  });
+});
+
+describe("recognition", () => {
+  test("takes Claude Code's lines and leaves its relatives'", () => {
+    expect(history.recognises("/a/b.jsonl", text([user("u1", "hi")]))).toBe(true);
+    expect(history.recognises("/a/b.jsonl", `// note\n${JSON.stringify(user("u1", "x".repeat(500))).slice(0, 300)}`)).toBe(true);
+    expect(history.recognises("/a/b.jsonl", JSON.stringify({ type: "user", uuid: "u", parentUuid: null, sessionId: "s", message: { role: "user", parts: [{ text: "hi" }] } }))).toBe(false);
+    expect(history.recognises("/a/b.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}")).toBe(false);
+    expect(history.recognises("/a/b.txt", text([user("u1", "hi")]))).toBe(false);
+  });
+});
