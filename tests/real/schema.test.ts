@@ -58,8 +58,10 @@ describe("the judge", () => {
       dir: "c2s",
       msg: { id: 1, method: "initialize", params: { clientInfo: { name: "t" }, capabilities: { extensions: { foldcast: { detail: true } } } } },
     };
-    expect(judge([asking, completed({ ...message, foldcast: {} })], schema).faults).toEqual([]);
-    expect(judge([asking, completed({ ...message, foldcast: 1 })], schema).faults).not.toEqual([]);
+    const withMember = (foldcast: unknown): string[] => judge([asking, completed({ ...message, foldcast })], schema).faults;
+    expect(withMember({ rawName: "Bash", rawInput: {}, truncated: true })).toEqual([]);
+    expect(withMember(1)).not.toEqual([]);
+    expect(withMember({ rawname: "Bash" })).not.toEqual([]);
   });
 
   test("agrees with what the real server sent", () => {

@@ -41,8 +41,38 @@ const UNLISTED_RESULTS: Readonly<Record<string, SchemaNode>> = {
   },
 };
 
-/** The namespaced member of an item, for clients that asked for it. */
-const FOLDCAST_MEMBER: SchemaNode = { type: "object" };
+const map: SchemaNode = { type: ["object", "null"], additionalProperties: true };
+
+/** The namespaced member of an item, for clients that asked for it: the call in the harness's own words and what was read from it. */
+const FOLDCAST_MEMBER: SchemaNode = {
+  type: "object",
+  minProperties: 1,
+  properties: {
+    callId: { type: "string" },
+    rawName: nullable("string"),
+    rawInput: {},
+    kind: { type: "string", minLength: 1 },
+    canonicalName: nullable("string"),
+    canonicalArguments: map,
+    state: { enum: ["running", "succeeded", "failed", "cancelled", "declined"] },
+    parentId: nullable("string"),
+    agentAction: nullable("string"),
+    facts: map,
+    steps: map,
+    evidence: map,
+    reason: nullable("string"),
+    view: { type: "object", required: ["card"], additionalProperties: true },
+    program: map,
+    children: { type: "array", items: map },
+    ref: {
+      type: "object",
+      properties: { file: { type: "string" }, line: { type: "integer", minimum: 1 }, id: { type: "string" } },
+      additionalProperties: false,
+    },
+    truncated: { const: true },
+  },
+  additionalProperties: false,
+};
 
 /**
  * The generated schema of the real program, closed (see `closeSchema`), with one validator per method. Members of
