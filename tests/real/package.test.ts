@@ -107,6 +107,6 @@ describe("a clone without optional dependencies", () => {
 
   test("builds, and the bundle runs every command", () => {
     npm(["run", "-s", "build"], clone);
-    expectEveryCommandToRun(runner("npx", ["--no", "foldcast"], clone));
+    expectEveryCommandToRun(runner("npx", ["foldcast"], clone));
   });
 });
