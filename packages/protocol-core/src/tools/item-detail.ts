@@ -97,11 +97,10 @@ function commandReading(item: CommandExecutionItem): CallReading {
   const kind = kindOfActions(actions);
   const first = actions[0];
   const command = unwrapShell(item.command) ?? item.command;
-  const reading = asCommand(command, null, item.cwd, actions);
   // A looking tool's item repeats its notation in every action.
   const hasPath = first !== undefined && first.type !== "unknown" && first.path !== null;
   const noted = first?.command === item.command ? readNotation(kind, item.command, hasPath) : null;
-  return { ...reading, facts: noted ?? commandFacts(command, actions) };
+  return asCommand(command, null, item.cwd, actions, noted ?? commandFacts(command, actions, null));
 }
 
 function changeReading({ changes }: FileChangeItem): CallReading {

@@ -17,13 +17,13 @@ export function resolvePath(cwd: string, path: string): string {
 
 /** How a reader sees a path: relative inside the working directory (`.` for itself), else as it is. */
 export function displayPath(cwd: string, path: string): string {
-  const directory = cwd.endsWith("/") ? cwd : `${cwd}/`;
-  if (path.startsWith(directory) && directory.length > 1) {
-    const inside = path.slice(directory.length).replace(/^\/+/, "");
-    return inside === "" ? "." : inside;
+  const end = cwd.endsWith("/") ? cwd.length - 1 : cwd.length;
+  if (end > 0 && path.startsWith(cwd.slice(0, end)) && (path.length === end || path[end] === "/")) {
+    let start = end;
+    while (path[start] === "/") start++;
+    return start === path.length ? "." : path.slice(start);
   }
-  if (`${path}/` === directory && path !== "") return ".";
-  return path.startsWith("./") && path.length > 2 ? path.slice(2) : path;
+  return path.length > 2 && path.startsWith("./") ? path.slice(2) : path;
 }
 
 /** Last component, for names of files. */

@@ -1,6 +1,7 @@
 import type { ToolContentItem } from "../wire/index.ts";
 import { INPUT_LIMITS, previewShared } from "./presentation/preview.ts";
 import type { CallReading } from "./reading.ts";
+import type { CallResult } from "./result.ts";
 import { readFetchResult, readSearchResult } from "./results/web.ts";
 
 /** One citable source of a web search. */
@@ -31,15 +32,6 @@ export type ToolResultView =
     }
   | { card: "web"; kind: "fetch"; url: string; statusCode: number | null; truncated: boolean };
 
-/** What a view is made of; `failed` results are never narrowed. */
-export interface ViewMaterial {
-  failed: boolean;
-  structured: unknown;
-  content: readonly ToolContentItem[] | null;
-  exitCode: number | null;
-  durationMs: number | null;
-}
-
 /** The view of a call that has no result yet. */
 export function pendingView(reading: CallReading): ToolResultView {
   const shape = reading.as;
@@ -61,26 +53,28 @@ export function pendingView(reading: CallReading): ToolResultView {
  * The view of a finished call. Web cards come from structured results only: an error, a missing or a malformed one
  * is `generic` with the content as it is. Never throws.
  */
-export function resultView(reading: CallReading, material: ViewMaterial): ToolResultView {
+export function resultView(reading: CallReading, result: CallResult, failed: boolean, exitCode: number | null): ToolResultView {
+  if (reading.as.item === "command") {
+    return { card: "terminal", command: reading.as.command, exitCode, durationMs: result.durationMs };
+  }
   const pending = pendingView(reading);
-  if (pending.card === "terminal") return { ...pending, exitCode: material.exitCode, durationMs: material.durationMs };
   if (pending.card !== "web") return pending;
-  const content = previewContent(material.content);
-  if (material.failed) return { card: "generic", ...content };
+  const content = previewContent(result);
+  if (failed) return { card: "generic", ...content };
   if (pending.kind === "search") {
-    const found = readSearchResult(material.structured);
+    const found = readSearchResult(result.structured);
     if (found === null) return { card: "generic", ...content };
     const answer = found.answer === null ? {} : { answer: found.answer };
     return { ...pending, sources: found.sources, ...answer, truncated: found.truncated, ...content };
   }
-  const fetched = readFetchResult(material.structured);
+  const fetched = readFetchResult(result.structured);
   if (fetched === null) return { card: "generic", ...content };
   return { ...pending, url: fetched.url ?? pending.url, statusCode: fetched.statusCode, truncated: fetched.truncated };
 }
 
 /** Texts within one shared budget; pictures and sound stay out. */
-function previewContent(content: ViewMaterial["content"]): { content?: readonly ToolContentItem[] } {
-  const texts = (content ?? []).flatMap((part) => (part.type === "inputText" ? [part.text] : []));
+function previewContent({ content, output }: CallResult): { content?: readonly ToolContentItem[] } {
+  const texts = content === null ? [output ?? ""] : content.flatMap((part) => (part.type === "inputText" ? [part.text] : []));
   const shown = previewShared(texts, INPUT_LIMITS).flatMap(({ text }) => (text === "" ? [] : [{ type: "inputText" as const, text }]));
   return shown.length === 0 ? {} : { content: shown };
 }

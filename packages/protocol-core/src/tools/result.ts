@@ -6,7 +6,7 @@ import type { CallReading } from "./reading.ts";
 import { firstLine } from "./readings/others.ts";
 import { resultView, type ToolResultView, type WebSource } from "./result-view.ts";
 import { structuredEdits } from "./results/edits.ts";
-import { measureLook, NO_EVIDENCE, type ToolEvidence } from "./results/evidence.ts";
+import { measureLook, type ToolEvidence } from "./results/evidence.ts";
 
 export type { ToolEvidence } from "./results/evidence.ts";
 
@@ -53,11 +53,11 @@ export function interpretResult(reading: CallReading, given: CallResult): Result
   const { output, outcome, durationMs } = result;
   const failed = outcome !== null && outcome.status !== "succeeded";
   const exitCode = result.exitCode ?? (failed && reading.facts.command !== null ? exitCodeInText(output) : null);
-  const found = failed || isBad(exitCode) ? {} : measureLook(reading, result.structured, output);
-  const view = resultView(reading, { failed, structured: result.structured, content: contentOf(result), exitCode, durationMs });
+  const found: Partial<ToolEvidence> = failed || isBad(exitCode) ? {} : measureLook(reading, result.structured, output);
+  const view = resultView(reading, result, failed, exitCode);
   const sources = view.card === "web" && view.kind === "search" ? view.sources : null;
   return {
-    edits: result.edits ?? (reading.as.item === "edits" && !failed ? structuredEdits(result.structured, reading.as.edits, "/") : null),
+    edits: result.edits ?? (reading.as.item === "edits" && !failed ? structuredEdits(result.structured, reading.as.edits) : null),
     sources,
     output,
     exitCode,
@@ -66,9 +66,11 @@ export function interpretResult(reading: CallReading, given: CallResult): Result
     backgroundId: envelope?.backgroundId ?? backgroundId(result.structured, output),
     reason: failed ? (firstLine(envelope?.error ?? null) ?? failureReason(result)) : null,
     evidence: {
-      ...NO_EVIDENCE,
-      ...found,
+      lines: found.lines ?? null,
+      hits: found.hits ?? null,
+      files: found.files ?? null,
       sources: sources?.length ?? null,
+      directory: found.directory === true,
       exitCode,
       durationMs,
       truncated: found.truncated === true || (view.card === "web" && view.truncated),
@@ -100,11 +102,6 @@ function asTransportItem(part: ToolContentItem): Readonly<Record<string, unknown
   return part.type === "inputText" ? { text: part.text } : part.type === "inputImage" ? { image_url: part.imageUrl } : {};
 }
 
-function contentOf({ content, output }: CallResult): readonly ToolContentItem[] | null {
-  if (content !== null) return content;
-  return output === null || output === "" ? null : [{ type: "inputText", text: output }];
-}
-
 const EXIT_CODE = /\b(?:exit(?:ed with)?(?: status)? code:? |exit status:? )(\d{1,3})\b/i;
 
 /** The exit code that a harness writes at the head or the end of a failed command's output. */
@@ -116,13 +113,18 @@ function exitCodeInText(output: string | null): number | null {
 
 const BACKGROUND_FIELDS = ["backgroundTaskId", "background_task_id", "task_id", "session_id", "shellId", "agentId"] as const;
 
-const BACKGROUND_TEXT = /^task_id: (\S+)\n(?:[^\n]*\n){0,4}?status: running|\brunning in background with ID: ([\w-]+)/;
+const TASK_TEXT = /^task_id: (\S+)\n(?:[^\n]*\n){0,4}?status: running/;
+const BACKGROUND_TEXT = /\brunning in background with ID: ([\w-]+)/;
 
 function backgroundId(structured: unknown, output: string | null): string | null {
-  if (!isJsonObject(structured)) {
-    const told = output === null ? null : BACKGROUND_TEXT.exec(output.slice(0, 400));
-    return told?.[1] ?? told?.[2] ?? null;
-  }
+  if (isJsonObject(structured)) return backgroundField(structured);
+  if (output === null) return null;
+  if (output.startsWith("task_id: ")) return TASK_TEXT.exec(output.slice(0, 400))?.[1] ?? null;
+  // These words stand at the head of the harness's own short answer.
+  return output.length < 1_000 && output.includes("running in background") ? (BACKGROUND_TEXT.exec(output)?.[1] ?? null) : null;
+}
+
+function backgroundField(structured: Readonly<Record<string, unknown>>): string | null {
   for (const field of BACKGROUND_FIELDS) {
     const value = structured[field];
     if (typeof value === "string" && value !== "") return value;

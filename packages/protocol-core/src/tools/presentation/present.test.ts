@@ -67,7 +67,7 @@ describe("titles", () => {
   });
 
   it("takes a search without hits for an answer, not for a failure", () => {
-    expect(titles("Bash", { command: "rg foo src" }, { kind: "run_command" }, { result: { exitCode: 1, output: "" } })[0]).toBe("🔎 搜索 “foo” · src · 0 处");
+    expect(titles("Bash", { command: "rg needle lib" }, { kind: "run_command" }, { result: { exitCode: 1, output: "" } })[0]).toBe("🔎 搜索 “needle” · lib · 0 处");
   });
 
   it("has words for every kind and state in both languages", () => {

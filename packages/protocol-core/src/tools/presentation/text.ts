@@ -6,6 +6,21 @@ const MAX_PART = 160;
  * long, or turns into a block of code or data (an opening brace).
  */
 export function titleText(text: string, limit = MAX_PART): string {
+  return isPlain(text, limit) ? text : cutText(text, limit);
+}
+
+/** True for short ASCII text that stands as it is; nearly all parts of titles are, and this is the cheap way to see it. */
+function isPlain(text: string, limit: number): boolean {
+  const { length } = text;
+  if (length === 0 || length > limit || text.charCodeAt(0) === 32 || text.charCodeAt(length - 1) === 32) return false;
+  for (let index = 0; index < length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 32 || unit > 122) return false;
+  }
+  return true;
+}
+
+function cutText(text: string, limit: number): string {
   const trimmed = text.trimStart();
   const newline = trimmed.search(/[\n\r\u2028\u2029]/);
   const brace = trimmed.indexOf("{");

@@ -12,39 +12,54 @@ export function kindOfActions(actions: readonly CommandAction[]): ToolKind {
 }
 
 /** What a classified command is about. Actions carry short names; the words of the command carry the paths. */
-export function commandFacts(command: string, actions: readonly CommandAction[]): CallFacts {
-  const kind = kindOfActions(actions);
+export function commandFacts(command: string, actions: readonly CommandAction[], label: string | null): CallFacts {
   const first = actions[0];
-  if (first === undefined || kind === "run_command") return { ...NO_FACTS, command };
-  const facts = { ...NO_FACTS, command };
-  if (kind === "read_file") {
-    const paths = actions.map((action) => (action.type === "read" ? action.path : ""));
-    return { ...facts, paths: [...new Set(paths)], lines: actions.length === 1 ? printedLines(first.command) : null };
+  const kind = kindOfActions(actions);
+  let paths: readonly string[] = NO_FACTS.paths;
+  let query: string | null = null;
+  let lines: CallFacts["lines"] = null;
+  if (first !== undefined && kind !== "run_command") {
+    if (first.type === "read") {
+      paths = readPaths(actions);
+      if (actions.length === 1) lines = printedLines(first.command);
+    } else if (first.type === "search") {
+      query = first.query;
+      paths = operand(first.command, first.path, query);
+    } else if (first.type === "listFiles") paths = operand(first.command, first.path, null);
   }
-  if (first.type === "search") return { ...facts, query: first.query, paths: operand(first, first.query) };
-  return { ...facts, paths: first.type === "listFiles" ? operand(first, null) : [] };
+  return { command, paths, query, pattern: null, lines, url: null, tool: null, label };
 }
 
-function operand(action: { command: string; path: string | null }, query: string | null): string[] {
-  const short = action.path;
-  if (short === null || short === "") return [];
-  const words = shlexSplit(action.command) ?? [];
-  let queries = query === null ? 0 : 1;
+function readPaths(actions: readonly CommandAction[]): readonly string[] {
+  const first = actions[0];
+  if (actions.length === 1 && first?.type === "read") return [first.path];
+  return [...new Set(actions.flatMap((action) => (action.type === "read" ? [action.path] : [])))];
+}
+
+function operand(command: string, short: string | null, query: string | null): readonly string[] {
+  if (short === null || short === "") return NO_FACTS.paths;
+  const words = shlexSplit(command) ?? [];
+  let isQueryOpen = query !== null;
   for (let index = 1; index < words.length; index++) {
     const word = words[index]!;
-    if (word === query && queries-- > 0) continue;
-    if (word === short || lastNamed(word) === short) return [word];
+    if (isQueryOpen && word === query) isQueryOpen = false;
+    else if (word.includes(short) && (word === short || lastNamed(word) === short)) return [word];
   }
   return [short];
 }
 
+const UNNAMED: ReadonlySet<string> = new Set(["", "build", "dist", "node_modules", "src"]);
+
+/** The component of a path that Codex takes for its name. */
 function lastNamed(word: string): string {
-  const parts = word.replaceAll("\\", "/").split("/");
-  for (let index = parts.length - 1; index >= 0; index--) {
-    const part = parts[index]!;
-    if (part !== "" && part !== "build" && part !== "dist" && part !== "node_modules" && part !== "src") return part;
+  let end = word.length;
+  while (end > 0) {
+    const start = Math.max(word.lastIndexOf("/", end - 1), word.lastIndexOf("\\", end - 1));
+    const part = word.slice(start + 1, end);
+    if (!UNNAMED.has(part)) return part;
+    end = start;
   }
-  return word.replace(/\/+$/, "");
+  return word.replace(/[\\/]+$/, "");
 }
 
 const SED_RANGE = /(?:^|\s)'?(\d{1,9})(?:,(\d{1,9}))?p'?(?:\s|$)/;

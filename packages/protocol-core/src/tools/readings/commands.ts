@@ -26,20 +26,17 @@ export function readCommandCall(call: CallArguments, rule: ToolRule | undefined,
     }
   }
   const actions = argv === null ? classifyCommand(command, { cwd: directory }) : classifyArgv(argv, directory);
-  return {
-    ...asCommand(command, ownDirectory, directory, actions),
-    facts: { ...commandFacts(command, actions), label: call.filled("label") },
-  };
+  return asCommand(command, ownDirectory, directory, actions, commandFacts(command, actions, call.filled("label")));
 }
 
 /** The reading of a command whose text is already plain, as of a bare item. */
-export function asCommand(command: string, ownDirectory: string | null, directory: string, actions: CommandAction[]): CallReading {
+export function asCommand(command: string, ownDirectory: string | null, directory: string, actions: CommandAction[], facts: CallFacts): CallReading {
   return {
     kind: kindOfActions(actions),
     canonicalName: "exec_command",
     canonicalArguments: ownDirectory === null ? { cmd: command } : { cmd: command, workdir: directory },
     as: { item: "command", command, cwd: ownDirectory === null ? null : directory, actions },
-    facts: NO_FACTS,
+    facts,
   };
 }
 

@@ -1,17 +1,17 @@
 import type { DiffHunk, FileEdit } from "../../harness/items.ts";
 import { isJsonObject } from "../../wire/json.ts";
-import { resolvePath } from "../paths.ts";
+import { isAbsolutePath } from "../paths.ts";
 
 /**
  * The change of a file as a structured result tells it: `originalFile` with the new content, `structuredPatch`
  * (Claude Code), a whole unified diff (`diff`, `patch`), old and new text of the whole file. Null when the result
- * tells none, or tells it in a form that does not hold together.
+ * tells none, or tells it in a form that does not hold together. `called` is what the call itself said, with absolute paths.
  */
-export function structuredEdits(structured: unknown, called: readonly FileEdit[] | null, cwd: string): FileEdit[] | null {
+export function structuredEdits(structured: unknown, called: readonly FileEdit[] | null): FileEdit[] | null {
   if (!isJsonObject(structured)) return null;
   const first = called?.[0];
   const named = text(structured, "filePath") ?? text(structured, "notebook_path");
-  const path = named === null ? first?.path : resolvePath(cwd, named);
+  const path = named === null || (first !== undefined && !isAbsolutePath(named)) ? first?.path : named;
   if (path === undefined || (called !== null && called.length > 1)) return null;
   const texts = wholeTexts(structured, first);
   if (texts !== null) return [{ path, ...texts }];

@@ -124,22 +124,13 @@ function countHits(reading: CallReading, text: string): Partial<ToolEvidence> {
     const hits = countMatching(text, /^[^\n]{1,400}?:\d+[:-]/);
     return hits === null ? {} : { hits };
   }
-  const flags = shortFlags(command);
-  if (/[ABC]/.test(flags) || command.includes("--context") || command.includes("-context")) return {};
-  // A formatting command behind a pipe (`| head`, `| wc -l`) changes what the lines mean.
-  if (command.includes("|") || flags.includes("c") || command.includes("--count") || command.includes("--json")) return {};
-  const lines = countFilled(text);
-  return flags.includes("l") || command.includes("--files-with") || command.startsWith("fd ") || command.startsWith("find ")
-    ? { files: lines }
-    : { hits: lines };
+  // A formatting command behind a pipe (`| head`, `| wc -l`) changes what the lines mean, as context and counts do.
+  if (command.includes("|") || UNCOUNTABLE.test(command)) return {};
+  return NAMING.test(command) ? { files: countFilled(text) } : { hits: countFilled(text) };
 }
 
-/** Letters of the short flags that stand before the first quoted word. */
-function shortFlags(command: string): string {
-  let letters = "";
-  for (const match of command.matchAll(/(?:^|\s)-([A-Za-z]+)/g)) letters += match[1]!;
-  return letters;
-}
+const UNCOUNTABLE = /\s(?:-[A-Za-z]*[ABCc]|--(?:\w+-)?context|--count|--json)/;
+const NAMING = /^(?:fd|find)\s|\s(?:-[A-Za-z]*l|--files-with)/;
 
 function countFiles(reading: CallReading, text: string): Partial<ToolEvidence> {
   const head = text.slice(0, 400);
