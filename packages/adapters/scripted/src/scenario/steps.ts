@@ -123,7 +123,6 @@ const raw = z.strictObject({ raw: rawEvent });
 export const STEP_SCHEMAS = {
   reasoning, message, tool, output, result, edit, plan, usage, approve, ask, compaction, subagent, delayMs: delay, raw, crash,
 } as const;
-export type StepName = keyof typeof STEP_SCHEMAS | "parallel";
 
 export type SimpleStep = { [Name in keyof typeof STEP_SCHEMAS]: z.infer<(typeof STEP_SCHEMAS)[Name]> }[keyof typeof STEP_SCHEMAS];
 export type Step = SimpleStep | { parallel: Step[][] };

@@ -186,6 +186,7 @@ describe("resuming", () => {
     await session.startTurn(prompt("third"));
     const third = await listener.turnEnd(0);
     expect(third[0]).toMatchObject({ turnKey: "t3", model: "plain", cwd: "/elsewhere" });
+    expect(readFileSync(file, "utf8").split("\n")).toContain("{\"turn\":\"t2\",\"ev");
     const index = await source().open(file);
     expect(index.turns.map(({ key, outcome }) => [key, outcome.status])).toEqual([["t1", "succeeded"], ["t2", "cancelled"], ["t3", "succeeded"]]);
     expect((await readTurns(index))[2]).toEqual(third);
