@@ -36,6 +36,7 @@ export interface HostOptions {
   sessionFolders?: readonly string[];
   log: Logger;
   now?: () => number;
+  /** Where threads are kept, in memory by default; whoever opened it closes it. */
   store?: ThreadStore;
   interactions?: InteractionPolicy;
   limits?: ConnectionLimits;
@@ -152,6 +153,5 @@ export class Host implements ConnectionHandler {
     await this.threads.close();
     await this.catalogue.close();
     for (const connection of this.#connections) connection.terminate();
-    this.store.close();
   }
 }

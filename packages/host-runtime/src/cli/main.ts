@@ -82,10 +82,14 @@ async function main(argv: readonly string[]): Promise<number> {
     return await spec.run([...before, ...rest], { stdout, stderr });
   } catch (error) {
     stderr.write(`foldcast ${command}: ${error instanceof Error ? error.message : String(error)}\n`);
-    if (!(error instanceof UsageError)) return 1;
+    if (!(error instanceof UsageError)) return exitCodeOf(error);
     stderr.write(`Try foldcast ${command} --help.\n`);
     return 2;
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  return error instanceof Error && "exitCode" in error && typeof error.exitCode === "number" ? error.exitCode : 1;
 }
 
 // A reader that closes its end early (`| head`) is no fault of the work.

@@ -3,12 +3,14 @@ import { toolMaps } from "@foldcast/adapter-registry/tool-maps";
 import { Host } from "../host.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import type { ProcessLogger } from "../log/pino-logger.ts";
+import { openStore, type OpenedStore } from "../store/open.ts";
 import type { ServerOptions } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface RunningHost {
   host: Host;
   log: ProcessLogger;
+  store: OpenedStore;
   /** Resolves once, at the first signal that asks for the end. */
   stopped: Promise<NodeJS.Signals>;
 }
@@ -16,13 +18,18 @@ export interface RunningHost {
 /** Beyond this the process ends with what is still open. */
 const CLOSE_PATIENCE_MS = 8_000;
 
-/** Builds the host of this process from its options. Rejects with a `UsageError` for a harness that is not registered. */
-export function startHost(options: ServerOptions): RunningHost {
+/**
+ * Builds the host of this process from its options. Throws a `UsageError` for a harness that is not registered, and a
+ * `StoreLockedError` when another process owns the store.
+ */
+export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir)): RunningHost {
   const known = harnesses.map((entry) => entry.id);
   const unknown = options.harnesses?.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`; there are ${known.join(", ")}`);
   const log = createLogger({ level: options.logLevel, file: options.logFile });
+  if (store.memoryReason !== null) log.warn("threads are kept in memory only, until this server ends", { reason: store.memoryReason });
   const host = new Host({
+    store: store.store,
     harnesses: harnesses.filter((entry) => options.harnesses?.includes(entry.id) ?? true),
     extraToolMaps: toolMaps,
     harnessSettings: options.harnessSettings,
@@ -34,13 +41,14 @@ export function startHost(options: ServerOptions): RunningHost {
   // A fault in an adapter's own callbacks must not take the other threads with it.
   process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
   process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
-  return { host, log, stopped: firstSignal() };
+  return { host, log, store, stopped: firstSignal() };
 }
 
 /** Ends turns, sessions and clients; never takes longer than a person waits. */
-export async function stopHost({ host, log }: RunningHost): Promise<void> {
+export async function stopHost({ host, log, store }: RunningHost): Promise<void> {
   const patience = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_PATIENCE_MS).unref());
   await Promise.race([host.close(), patience]);
+  store.close();
   await log.flush();
 }
 

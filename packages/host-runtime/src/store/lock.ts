@@ -9,6 +9,8 @@ export type StoreOwner = z.infer<typeof ownerSchema>;
 
 /** The store is in use by another process. */
 export class StoreLockedError extends Error {
+  /** Of the process that cannot go on because of it. */
+  readonly exitCode = 4;
   readonly owner: StoreOwner | null;
   constructor(directory: string, owner: StoreOwner | null) {
     super(`the store in ${directory} is in use by another foldcast${owner === null ? "" : ` (process ${owner.pid})`}; stop it, or choose another folder with --data-dir`);

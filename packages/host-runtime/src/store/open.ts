@@ -20,15 +20,7 @@ export interface OpenedStore {
  * live in memory. Throws `StoreLockedError`, or a readable error when the folder cannot be used.
  */
 export function openStore(directory: string, driver: SqlDriver | null = loadSqlDriver()): OpenedStore {
-  if (driver === null) {
-    const store = new MemoryThreadStore();
-    return {
-      store,
-      memoryReason: "no SQLite: install the optional module better-sqlite3, or use Node 22.13 or newer",
-      announce: () => undefined,
-      close: () => store.close(),
-    };
-  }
+  if (driver === null) return memoryStore("no SQLite: install the optional module better-sqlite3, or use Node 22.13 or newer");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   makePrivate(join(directory, "owner.lock"));
   const lock = StoreLock.take(driver, directory);
@@ -49,6 +41,12 @@ export function openStore(directory: string, driver: SqlDriver | null = loadSqlD
     lock.release();
     throw error;
   }
+}
+
+/** A store for this process alone; `reason` is told to a person, null where it is as it should be. */
+export function memoryStore(reason: string | null): OpenedStore {
+  const store = new MemoryThreadStore();
+  return { store, memoryReason: reason, announce: () => undefined, close: () => store.close() };
 }
 
 /** Before SQLite opens it: the files that SQLite makes beside it take over its mode. */

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command.ts";
 import { environmentSettings, parseFlags, SERVER_FLAGS, serverOptions } from "../options.ts";
+import { memoryStore } from "../../store/open.ts";
 import { startHost, stopHost } from "../start-host.ts";
 
 const HELP = `foldcast models [--json] [--harness ID]
@@ -15,7 +16,7 @@ export const command: CommandSpec = {
   help: HELP,
   async run(argv, io) {
     const { values } = parseFlags({ args: argv, options: { ...SERVER_FLAGS, json: { type: "boolean" } } });
-    const running = startHost(serverOptions(values, environmentSettings(process.env), process.env));
+    const running = startHost(serverOptions(values, environmentSettings(process.env), process.env), memoryStore(null));
     const models = await running.host.catalogue.models();
     const rows = models.map(({ id, harness, harnessName, model, ready, reason }) => ({
       id, harness, displayName: `${harnessName}: ${model.displayName}`, ready, reason, efforts: model.efforts,

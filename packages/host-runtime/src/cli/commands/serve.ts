@@ -55,6 +55,7 @@ export const command: CommandSpec = {
     } catch (error) {
       return refused(error, io.stderr);
     }
+    running.store.announce(listener.url);
     io.stdout.write(`${JSON.stringify({ event: "listening", url: listener.url, pid: process.pid, version: VERSION, protocol: PROTOCOL_VERSION })}\n`);
     await introduce(running, listener.url, options.token !== null, io.stderr);
     await running.stopped;
