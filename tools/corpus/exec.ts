@@ -39,10 +39,16 @@ export const suite: CorpusSuite = {
   },
 };
 
+/** `acceptable` is one other answer, or a list of them. */
 function alternatives(acceptable: z.infer<typeof rowSchema>["acceptable"]): WantedCall[][] {
   if (acceptable === undefined) return [];
-  const lists = acceptable.filter((entry) => Array.isArray(entry));
-  return lists.length > 0 ? lists : [acceptable.filter((entry) => !Array.isArray(entry))];
+  const answers: WantedCall[][] = [];
+  const calls: WantedCall[] = [];
+  for (const entry of acceptable) {
+    if (Array.isArray(entry)) answers.push(entry);
+    else calls.push(entry);
+  }
+  return answers.length > 0 ? answers : [calls];
 }
 
 function matches(got: readonly Comparable[], want: readonly Comparable[], mayStayOpen: boolean): boolean {

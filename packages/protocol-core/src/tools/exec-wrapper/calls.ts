@@ -78,10 +78,13 @@ class CallWalk {
     }
   }
 
+  /** The same for lists of any length. */
+  #thenAll(place: Place, nodes: readonly AnyNode[], after?: () => void): void {
+    if (after !== undefined) this.#tasks.push(after);
+    for (let index = nodes.length - 1; index >= 0; index -= 1) this.#tasks.push({ node: nodes[index]!, place });
+  }
+
   #visit(node: AnyNode, place: Place): void {
-    const later = (nodes: readonly (AnyNode | null | undefined)[], reason: Reason) => () => {
-      this.#then({ ...place, reason: place.reason ?? reason }, ...nodes);
-    };
     switch (node.type) {
       case "CallExpression":
         this.#visitCall(node, place);
@@ -90,14 +93,14 @@ class CallWalk {
         this.#visitMember(node, place);
         return;
       case "NewExpression":
-        this.#then(place, node.callee, ...node.arguments, () => {
+        this.#thenAll(place, [node.callee, ...node.arguments], () => {
           const callee = this.#evaluator.evaluate(node.callee);
           if (callee.kind === "tool") this.#add(callee.name, node.arguments[0], place, "indirect");
           this.#addPassedTools(node.arguments, callee, place);
         });
         return;
       case "TaggedTemplateExpression":
-        this.#then(place, node.tag, ...node.quasi.expressions, () => {
+        this.#thenAll(place, [node.tag, ...node.quasi.expressions], () => {
           const tag = this.#evaluator.evaluate(node.tag);
           const strings = node.quasi.quasis.map((quasi) => primitive(quasi.value.cooked ?? undefined));
           if (tag.kind === "tool") this.#addValue(tag.name, { kind: "array", site: node, items: strings }, place, null);
@@ -108,34 +111,34 @@ class CallWalk {
         break;
       case "IfStatement":
       case "ConditionalExpression":
-        this.#then(place, node.test, later([node.consequent, node.alternate], "conditional"));
+        this.#then(place, node.test, () => this.#then(perhaps(place, "conditional"), node.consequent, node.alternate));
         return;
       case "LogicalExpression":
-        this.#then(place, node.left, later([node.right], "conditional"));
+        this.#then(place, node.left, () => this.#then(perhaps(place, "conditional"), node.right));
         return;
       case "AssignmentPattern":
-        this.#then(place, node.left, later([node.right], "conditional"));
+        this.#then(place, node.left, () => this.#then(perhaps(place, "conditional"), node.right));
         return;
       case "AssignmentExpression":
         if (isFunction(node.right)) this.#namedFunctions.add(node.right);
-        if (["&&=", "||=", "??="].includes(node.operator)) this.#then(place, node.left, later([node.right], "conditional"));
+        if (["&&=", "||=", "??="].includes(node.operator)) this.#then(place, node.left, () => this.#then(perhaps(place, "conditional"), node.right));
         else this.#then(place, node.left, node.right);
         return;
       case "SwitchStatement":
-        this.#then(place, node.discriminant, later(node.cases, "conditional"));
+        this.#then(place, node.discriminant, () => this.#thenAll(perhaps(place, "conditional"), node.cases));
         return;
       case "ForStatement":
-        this.#then(place, node.init, later([node.test, node.update, node.body], "loop"));
+        this.#then(place, node.init, () => this.#then(perhaps(place, "loop"), node.test, node.update, node.body));
         return;
       case "ForInStatement":
       case "ForOfStatement":
-        this.#then(place, node.right, later([node.left, node.body], "loop"));
+        this.#then(place, node.right, () => this.#then(perhaps(place, "loop"), node.left, node.body));
         return;
       case "WhileStatement":
-        later([node.test, node.body], "loop")();
+        this.#then(perhaps(place, "loop"), node.test, node.body);
         return;
       case "DoWhileStatement":
-        later([node.body, node.test], "loop")();
+        this.#then(perhaps(place, "loop"), node.body, node.test);
         return;
       case "TryStatement":
         this.#visitTry(node, place);
@@ -159,7 +162,9 @@ class CallWalk {
         });
         return;
       case "VariableDeclarator":
-        if (node.init !== null && node.init !== undefined && isFunction(node.init)) this.#namedFunctions.add(node.init);
+        if (node.init === null || node.init === undefined) break;
+        if (isFunction(node.init)) this.#namedFunctions.add(node.init);
+        this.#evaluator.evaluate(node.init);
         break;
       case "Property":
         if (isFunction(node.value)) this.#namedFunctions.add(node.value);
@@ -174,17 +179,17 @@ class CallWalk {
         break;
     }
     if (isFunction(node)) {
-      const inside = { reason: place.reason ?? "callback", inFunction: true, named: place.named || this.#namedFunctions.has(node) } as const;
-      this.#then(inside, ...childNodes(node));
+      const inside: Place = { ...perhaps(place, "callback"), inFunction: true, named: place.named || this.#namedFunctions.has(node) };
+      this.#thenAll(inside, childNodes(node));
     } else {
-      this.#then(place, ...childNodes(node));
+      this.#thenAll(place, childNodes(node));
     }
   }
 
   #visitClass(node: ClassBody, place: Place): void {
-    const later: Place = { reason: place.reason ?? "callback", inFunction: true, named: true };
+    const later: Place = { ...perhaps(place, "callback"), inFunction: true, named: true };
     for (const member of node.body.toReversed()) {
-      if (member.type === "StaticBlock") this.#then(place, ...member.body);
+      if (member.type === "StaticBlock") this.#thenAll(place, member.body);
       else this.#then(place, member.computed ? member.key : null, () => {
         this.#then(member.type === "PropertyDefinition" && member.static ? place : later, member.value);
       });
@@ -195,7 +200,7 @@ class CallWalk {
   #visitTry(node: TryStatement, place: Place): void {
     const threw = this.#threw;
     const left = this.#left;
-    const unlikely: Place = { ...place, reason: place.reason ?? "conditional" };
+    const unlikely = perhaps(place, "conditional");
     this.#then(place, node.block, () => {
       if (node.handler !== null && node.handler !== undefined) {
         this.#threw = threw;
@@ -226,19 +231,19 @@ class CallWalk {
     this.#then(place, inline === null ? node.callee : null, () => {
       if (node.optional || this.#optional.has(node.callee)) this.#optional.add(node);
       const inside = this.#within(node, place);
-      this.#then(inside, ...node.arguments, () => {
+      this.#thenAll(inside, node.arguments, () => {
         if (inline === null) {
           this.#addCall(node, inside);
           return;
         }
         const left = this.#left;
-        this.#then(inside, ...childNodes(inline), () => (this.#left = left));
+        this.#thenAll(inside, childNodes(inline), () => (this.#left = left));
       });
     });
   }
 
   #within(node: AnyNode, place: Place): Place {
-    return this.#optional.has(node) && place.reason === null ? { ...place, reason: "conditional" } : place;
+    return this.#optional.has(node) ? perhaps(place, "conditional") : place;
   }
 
   /** A function that is called where it stands, and waited for, is part of the straight run. */
@@ -348,6 +353,11 @@ class CallWalk {
     const { distrust, changedTools } = this.#effects;
     return distrust ?? (changedTools.has(null) || changedTools.has(name) ? "tampered" : null);
   }
+}
+
+/** A part that may not run exactly once; the outermost reason counts. */
+function perhaps(place: Place, reason: Reason): Place {
+  return place.reason === null ? { ...place, reason } : place;
 }
 
 function isPresent(value: Value): boolean {

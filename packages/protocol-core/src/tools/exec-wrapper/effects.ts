@@ -91,7 +91,10 @@ class EffectWalk {
         this.#leakArguments(node, this.#evaluator.evaluate(node.callee));
         break;
       case "VariableDeclarator":
-        if (node.init !== null && node.init !== undefined && this.#isLoose(node.id)) this.#leak(node.init);
+        if (node.init === null || node.init === undefined) break;
+        // In source order, so that long chains of names are not followed all at once later.
+        this.#evaluator.evaluate(node.init);
+        if (this.#isLoose(node.id)) this.#leak(node.init);
         break;
       case "AssignmentExpression":
         this.#writePattern(node.left);

@@ -3,10 +3,12 @@ import type { Step } from "./ast.ts";
 import { JsonWriter } from "./json.ts";
 import { callMethod, toText } from "./methods.ts";
 import { foldBinary, foldUnary, isTruthy } from "./operators.ts";
+import type { ExecLimits } from "./parse.ts";
 import type { Binding, Names } from "./scope.ts";
 import { isToolish, OBJECT_MEMBERS, type ObjectValue, primitive, TOOLS, UNDEFINED, unknown, type Value } from "./values.ts";
 
-const MAX_DEPTH = 200;
+/** A little less than the parser's own depth on an ordinary stack. */
+const MAX_DEPTH = 600;
 const DEFAULT_MAX_STRING = 4_000_000;
 
 /** Global names the reader knows; all others are unknown values. */
@@ -33,23 +35,24 @@ export class Evaluator {
   readonly names: Names;
   readonly #world: World;
   readonly #maxString: number;
-  readonly writer = new JsonWriter();
+  readonly writer: JsonWriter;
   readonly #known = new Map<AnyNode, Value>();
   readonly #bindings = new Map<Binding, Value>();
   #steps: number;
   #depth = 0;
 
-  constructor(names: Names, world: World, maxSteps: number, maxString = DEFAULT_MAX_STRING) {
+  constructor(names: Names, world: World, sourceLength: number, limits: ExecLimits) {
     this.names = names;
+    this.writer = new JsonWriter(sourceLength);
     this.#world = world;
-    this.#steps = maxSteps;
-    this.#maxString = maxString;
+    this.#steps = limits.maxSteps ?? 200_000 + 8 * sourceLength;
+    this.#maxString = limits.maxStringLength ?? DEFAULT_MAX_STRING;
   }
 
   evaluate(node: AnyNode): Value {
     const known = this.#known.get(node);
     if (known !== undefined) return known;
-    if (!this.#spend(1) || this.#depth >= MAX_DEPTH) return unknown("limit");
+    if (this.#depth >= MAX_DEPTH) return unknown("limit");
     this.#depth += 1;
     // A value that needs itself is not static; this also ends circular initialisers.
     this.#known.set(node, unknown());
@@ -59,6 +62,7 @@ export class Evaluator {
     return value;
   }
 
+  /** Each expression is read once, so only work on whole values (copies, joins) needs a budget. */
   #spend(steps: number): boolean {
     this.#steps -= steps;
     return this.#steps >= 0;
@@ -266,7 +270,6 @@ export class Evaluator {
     }
     let value = this.evaluate(first);
     for (let link = chain.pop(); link !== undefined; link = chain.pop()) {
-      if (!this.#spend(1)) return unknown("limit");
       const right = this.evaluate(link.right);
       if (link.operator === "+" && (value.kind === "array" || right.kind === "array")) {
         value = this.#addAsText(value, right);
@@ -322,9 +325,10 @@ export class Evaluator {
         if (spread.kind === "primitive" && typeof spread.value !== "string") continue;
         const spelledOut = spread.kind === "object" && !hasGetter(spread);
         if (!spelledOut || spread.rest !== "nothing") {
-          // What was written before the spread may be overwritten by it.
-          entries.clear();
           const tools = spread.kind === "tools" || (spelledOut && spread.rest === "tools");
+          // What was written before the spread may be overwritten by it.
+          if (!this.#spend(entries.size)) return unknown("limit");
+          for (const written of entries.keys()) entries.set(written, unknown("dynamic-args", tools));
           rest = tools && rest === "nothing" ? "tools" : "anything";
         }
         if (!spelledOut) continue;
@@ -334,7 +338,8 @@ export class Evaluator {
       }
       const key = this.#keyOf(property.key, property.computed);
       if (key === null) {
-        entries.clear();
+        if (!this.#spend(entries.size)) return unknown("limit");
+        for (const written of entries.keys()) entries.set(written, unknown());
         rest = "anything";
         continue;
       }

@@ -33,11 +33,10 @@ export function readExecProgram(source: string, limits: ExecLimits = {}): ExecPr
   if (!parsed.ok) return { error: { message: parsed.message }, ...pragma, calls: [] };
   try {
     const names = resolveNames(parsed.program);
-    const maxSteps = limits.maxSteps ?? 200_000 + 8 * source.length;
     const world: World = { changedSites: new Set(), builtinsChanged: false };
-    const effects = findEffects(parsed.program, new Evaluator(names, world, maxSteps, limits.maxStringLength), world);
+    const effects = findEffects(parsed.program, new Evaluator(names, world, source.length, limits), world);
     // Values read before all changes were known may be wrong, so the calls are read afresh.
-    const evaluator = new Evaluator(names, world, maxSteps, limits.maxStringLength);
+    const evaluator = new Evaluator(names, world, source.length, limits);
     return { ...pragma, calls: collectCalls(parsed.program, evaluator, effects) };
   } catch (error) {
     // Only the engine's own bounds (stack, string length) can get here.

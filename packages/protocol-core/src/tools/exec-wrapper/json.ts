@@ -1,17 +1,22 @@
 import type { ObjectValue, Reason, Value } from "./values.ts";
 
-const MAX_DEPTH = 200;
-/** Bounds for one value, and for all values of a program together. */
-const MAX_NODES = { value: 100_000, program: 2_000_000 };
-const MAX_CHARACTERS = { value: 8_000_000, program: 64_000_000 };
+const MAX_DEPTH = 600;
+/** What one value may have beyond what its source could spell out. */
+const EXTRA_NODES = 100_000;
+const EXTRA_CHARACTERS = 8_000_000;
 
 /** `json` is `undefined` where JSON.stringify would leave the value out. */
 export type JsonResult = { readonly ok: true; readonly json: unknown } | { readonly ok: false; readonly reason: Reason };
 
-class NotStatic extends Error {
+interface Meter {
+  nodes: number;
+  characters: number;
+}
+
+/** Marks, inside the conversion, a value that has no static JSON; cheaper than throwing. */
+class NotStatic {
   readonly reason: Reason;
   constructor(reason: Reason) {
-    super(reason);
     this.reason = reason;
   }
 }
@@ -21,10 +26,18 @@ class NotStatic extends Error {
  * so size and depth are bounded; an object is only ever built from own data properties.
  */
 export class JsonWriter {
-  readonly #left: Meter = { nodes: MAX_NODES.program, characters: MAX_CHARACTERS.program };
+  readonly #perValue: Meter;
+  /** For all values of a program together. */
+  readonly #left: Meter;
+
+  constructor(sourceLength: number) {
+    this.#perValue = { nodes: EXTRA_NODES + sourceLength, characters: EXTRA_CHARACTERS + sourceLength };
+    this.#left = { nodes: 2 * this.#perValue.nodes, characters: 4 * this.#perValue.characters };
+  }
 
   write(value: Value): JsonResult {
-    return this.#measured((meter) => attempt(value, meter));
+    const json = this.#measured((meter) => convert(value, 0, meter));
+    return json instanceof NotStatic ? { ok: false, reason: json.reason } : { ok: true, json };
   }
 
   /** The static part of an argument: its own keys with static values, or `undefined` when there are none. */
@@ -37,9 +50,10 @@ export class JsonWriter {
       const known: Record<string, unknown> = {};
       let any = false;
       for (const [key, entry] of value.entries) {
-        const result = attempt(entry, meter);
-        if (!result.ok || result.json === undefined) continue;
-        setOwn(known, key, result.json);
+        if (meter.nodes <= 0) break;
+        const json = convert(entry, 0, meter);
+        if (json === undefined || json instanceof NotStatic) continue;
+        setOwn(known, key, json);
         any = true;
       }
       return any ? known : undefined;
@@ -47,8 +61,8 @@ export class JsonWriter {
   }
 
   #measured<Result>(run: (meter: Meter) => Result): Result {
-    const nodes = Math.min(MAX_NODES.value, this.#left.nodes);
-    const characters = Math.min(MAX_CHARACTERS.value, this.#left.characters);
+    const nodes = Math.min(this.#perValue.nodes, this.#left.nodes);
+    const characters = Math.min(this.#perValue.characters, this.#left.characters);
     const meter = { nodes, characters };
     const result = run(meter);
     this.#left.nodes -= nodes - Math.max(0, meter.nodes);
@@ -57,37 +71,31 @@ export class JsonWriter {
   }
 }
 
-function attempt(value: Value, meter: Meter): JsonResult {
-  try {
-    return { ok: true, json: convert(value, 0, meter) };
-  } catch (error) {
-    if (error instanceof NotStatic) return { ok: false, reason: error.reason };
-    throw error;
-  }
-}
-
-interface Meter {
-  nodes: number;
-  characters: number;
-}
-
+/** JSON data, `undefined` for what JSON leaves out, or a `NotStatic`. */
 function convert(value: Value, depth: number, meter: Meter): unknown {
   meter.nodes -= 1;
-  if (depth > MAX_DEPTH || meter.nodes < 0) throw new NotStatic("limit");
+  if (depth > MAX_DEPTH || meter.nodes < 0) return new NotStatic("limit");
   switch (value.kind) {
     case "primitive":
       return convertPrimitive(value.value, meter);
-    case "array":
-      return value.items.map((item) => convert(item, depth + 1, meter) ?? null);
+    case "array": {
+      const out: unknown[] = [];
+      for (const item of value.items) {
+        const json = convert(item, depth + 1, meter);
+        if (json instanceof NotStatic) return json;
+        out.push(json ?? null);
+      }
+      return out;
+    }
     case "object": {
-      if (hasToJson(value)) throw new NotStatic("dynamic-args");
+      if (hasToJson(value) || value.rest !== "nothing") return new NotStatic("dynamic-args");
       const out: Record<string, unknown> = {};
       for (const [key, entry] of value.entries) {
         meter.characters -= key.length;
         const json = convert(entry, depth + 1, meter);
+        if (json instanceof NotStatic) return json;
         if (json !== undefined) setOwn(out, key, json);
       }
-      if (value.rest !== "nothing") throw new NotStatic("dynamic-args");
       return out;
     }
     case "function":
@@ -95,9 +103,9 @@ function convert(value: Value, depth: number, meter: Meter): unknown {
       return undefined;
     case "tools":
     case "builtin":
-      throw new NotStatic("dynamic-args");
+      return new NotStatic("dynamic-args");
     case "unknown":
-      throw new NotStatic(value.reason);
+      return new NotStatic(value.reason);
   }
 }
 
@@ -105,14 +113,13 @@ function convertPrimitive(value: unknown, meter: Meter): unknown {
   switch (typeof value) {
     case "string":
       meter.characters -= value.length;
-      if (meter.characters < 0) throw new NotStatic("limit");
-      return value;
+      return meter.characters < 0 ? new NotStatic("limit") : value;
     case "number":
       if (!Number.isFinite(value)) return null;
       return value === 0 ? 0 : value;
     case "bigint":
       // JSON.stringify throws, so the call never happens.
-      throw new NotStatic("dynamic-args");
+      return new NotStatic("dynamic-args");
     default:
       return value;
   }

@@ -11,7 +11,10 @@ export function callMethod(receiver: Value, name: string, args: readonly Value[]
     if (arg.kind !== "primitive" || typeof arg.value === "bigint") return null;
     plain.push(arg.value);
   }
-  if (receiver.kind === "array") return name === "join" ? joinArray(receiver.items, plain[0], maxLength) : null;
+  if (receiver.kind === "array") {
+    if (name === "toString") return joinArray(receiver.items, undefined, maxLength);
+    return name === "join" ? joinArray(receiver.items, plain[0], maxLength) : null;
+  }
   if (receiver.kind !== "primitive") return null;
   if (typeof receiver.value === "string") return callOnString(receiver.value, name, plain, maxLength, site);
   if (name === "toString" && plain.length === 0 && typeof receiver.value === "number") return primitive(String(receiver.value));
@@ -89,7 +92,7 @@ function callOnString(text: string, name: string, args: readonly Primitive[], ma
       return primitive(text.indexOf(asText(first), asNumber(second)));
     case "concat": {
       const parts = args.map(asText);
-      return fits(text.length + parts.reduce((sum, part) => sum + part.length, 0), () => text.concat(...parts));
+      return fits(text.length + parts.reduce((sum, part) => sum + part.length, 0), () => text + parts.join(""));
     }
     case "repeat": {
       const count = Number(first);

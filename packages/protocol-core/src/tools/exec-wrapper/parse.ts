@@ -6,7 +6,7 @@ export interface ExecLimits {
   readonly maxSourceLength?: number;
   /** Most syntax nodes a program may have. */
   readonly maxNodes?: number;
-  /** Elementary evaluation steps for the whole program. */
+  /** Array items and object keys that static evaluation may copy or join, for the whole program. */
   readonly maxSteps?: number;
   /** Longest string that static evaluation may build, in UTF-16 units. */
   readonly maxStringLength?: number;

@@ -23,6 +23,8 @@ export function readPragma(source: string): Head {
   const code = newline === -1 ? "" : source.slice(newline + 1);
   if (code.trim() === "") return { ok: false, message: "exec pragma must be followed by JavaScript source" };
   const directive = firstLine.trimStart().slice(PREFIX.length);
+  // `5.0` and `1e3` are floating point to the runtime's JSON reader, which wants integers.
+  if (/:\s*-?\d+[.eE]/.test(directive)) return { ok: false, message: "exec pragma values must be non-negative integers" };
   let value: unknown;
   try {
     value = JSON.parse(directive);
