@@ -100,8 +100,8 @@ describe.each(["stdio", "websocket"])("error codes and texts over %s", (kind) =>
 
   test("each row of the measured table", async () => {
     const client = await (await connect()).initialize();
-    const fresh = (await client.call("thread/start", { cwd: "/tmp" })).thread.id as string;
-    const ephemeral = (await client.call("thread/start", { cwd: "/tmp", ephemeral: true })).thread.id as string;
+    const fresh = (await client.call("thread/start", { cwd: "/tmp" })).thread.id;
+    const ephemeral = (await client.call("thread/start", { cwd: "/tmp", ephemeral: true })).thread.id;
     const fill = (value: string): string => value.replace("$T", fresh).replace("$E", ephemeral);
     for (const [method, params, code, message] of ROWS) {
       const given: unknown = params === undefined ? undefined : JSON.parse(fill(JSON.stringify(params)));

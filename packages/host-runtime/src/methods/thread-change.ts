@@ -72,7 +72,7 @@ export const threadChangeMethods: readonly Method[] = [
     async handler({ threadId }, { host }) {
       const known = await storedThread(host, threadId);
       const { id } = known.record;
-      if (known.actor === null && host.store.thread(id) === null) {
+      if (known.record.harness !== null && host.store.thread(id) === null) {
         throw notSupported("thread/delete", "the saved session belongs to the program that wrote it");
       }
       await host.threads.unload(id);

@@ -8,14 +8,66 @@ import { serveStdio } from "../rpc/stdio.ts";
 import { FakeAdapter, fakeEntry } from "./fake-adapter.ts";
 
 export type WireFrame = Readonly<Record<string, unknown>>;
+/** Members that tests look at, whatever the type of the item. */
+export interface ItemView {
+  type: string;
+  id: string;
+  text?: string;
+  phase?: string | null;
+  clientId?: string | null;
+}
+export interface TurnView {
+  id: string;
+  status: string;
+  items: ItemView[];
+  itemsView: string;
+}
+interface ThreadView {
+  id: string;
+  name: string | null;
+  model: string | null;
+  status: { type: string };
+  turns: TurnView[];
+}
+interface ReadStateView {
+  firstUnread: unknown;
+  revision: string;
+}
+
+/** A notification; of the members of its parameters it has those of its method. */
 export interface Notice {
   method: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into frames freely
-  params: any;
+  params: {
+    threadId: string;
+    turnId: string;
+    thread: ThreadView;
+    turn: TurnView;
+    item: ItemView;
+    status: { type: string };
+    delta: string;
+    diff: string;
+    threadName: string;
+    readState: ReadStateView;
+    tokenUsage: Record<"last" | "total", { totalTokens: number }>;
+  };
+}
+/** A result; of these members it has those of its method. */
+export interface Result {
+  thread: ThreadView;
+  turn: TurnView;
+  model: string;
+  userAgent: string;
+  config: { model: string };
+  data: (TurnView & { turnId: string; item: ItemView; isDefault: boolean })[];
+  nextCursor: string | null;
+  backwardsCursor: string | null;
+  initialTurnsPage: { data: TurnView[] };
+  turnsBackwardsCursor: string;
+  itemsBackwardsCursor: string;
+  readState: ReadStateView;
 }
 export interface Answer {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into frames freely
-  result?: any;
+  result?: Result;
   error?: { code: number; message: string; data?: unknown };
 }
 
@@ -52,9 +104,9 @@ export class TestClient {
     return frame;
   }
   /** The result; throws the error's message where there is one. */
-  async call(method: string, params?: unknown): Promise<NonNullable<Answer["result"]>> {
+  async call(method: string, params?: unknown): Promise<Result> {
     const answer = await this.request(method, params);
-    if (answer.error !== undefined) throw new Error(answer.error.message);
+    if (answer.error !== undefined || answer.result === undefined) throw new Error(answer.error?.message ?? "no result");
     return answer.result;
   }
   async initialize(options: { name?: string; capabilities?: object } = {}): Promise<this> {

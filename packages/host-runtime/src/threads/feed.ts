@@ -2,8 +2,7 @@ import { isFor, toNotification } from "@foldcast/protocol-core/delivery";
 import type { ItemDetail, ProjectorOutput } from "@foldcast/protocol-core/projection";
 import type { Notification, ThreadItem } from "@foldcast/protocol-core/wire";
 import type { Connection } from "../rpc/connection.ts";
-import { notificationFrame } from "../rpc/frame.ts";
-import type { Frame } from "../rpc/frame.ts";
+import { Frame, notificationFrame } from "../rpc/frame.ts";
 
 /** The item with the namespaced member that only clients get which asked for it. */
 export function withDetail(item: ThreadItem, detail: ItemDetail | undefined): ThreadItem {
@@ -16,6 +15,7 @@ export class Feed {
   readonly #now: () => number;
   readonly #subscribers = new Set<Connection>();
   readonly #held = new Map<Connection, Frame[]>();
+  #deltaHead = { type: "", itemId: "", method: "", text: "" };
 
   constructor(threadId: string, now: () => number) {
     this.#threadId = threadId;
@@ -56,6 +56,7 @@ export class Feed {
   /** Sends a projected output to all whose policy it is for. It is serialised once, whatever their number. */
   output(output: ProjectorOutput, turnId: string): void {
     if (this.#subscribers.size === 0) return;
+    if (output.type === "message.delta" || output.type === "output.delta") return this.#delta(output, turnId);
     const notification = toNotification(output, this.#threadId, turnId);
     if (notification === null) return;
     const detail = "detail" in output ? output.detail : undefined;
@@ -74,6 +75,23 @@ export class Feed {
     let frame: Frame | null = null;
     for (const connection of this.#subscribers) {
       if (connection.wants(method)) this.#send(connection, (frame ??= notificationFrame(method, params, this.#now())));
+    }
+  }
+
+  /** Deltas are most of all traffic: all of a frame but its text is serialised once an item. */
+  #delta(output: Extract<ProjectorOutput, { type: "message.delta" | "output.delta" }>, turnId: string): void {
+    const { type, itemId, delta } = output;
+    if (this.#deltaHead.itemId !== itemId || this.#deltaHead.type !== type) {
+      const notification = toNotification({ type, itemId, delta: "" }, this.#threadId, turnId)!;
+      const text = JSON.stringify(notification);
+      this.#deltaHead = { type, itemId, method: notification.method, text: text.slice(0, text.lastIndexOf('""')) };
+    }
+    const { method, text } = this.#deltaHead;
+    let frame: Frame | null = null;
+    for (const connection of this.#subscribers) {
+      const session = connection.session;
+      if (session === null || session.optOut.has(method) || !isFor(output, session.policy)) continue;
+      this.#send(connection, (frame ??= new Frame(`${text}${JSON.stringify(delta)}},"emittedAtMs":${this.#now()}}`)));
     }
   }
 

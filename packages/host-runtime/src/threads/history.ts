@@ -34,6 +34,10 @@ export class ThreadHistory {
     this.#options = options;
   }
 
+  get file(): string {
+    return this.#options.file;
+  }
+
   /** Our turn ids, oldest first, after a look at what was appended since. Rejects when the file cannot be read. */
   turnIds(): Promise<readonly string[]> {
     return this.#inOrder(async () => {

@@ -123,7 +123,9 @@ export class ThreadRegistry {
   async #history(record: Readonly<ThreadRecord>): Promise<ThreadHistory | null> {
     if (record.file === null || record.harness === null) return null;
     let history = this.#histories.get(record.id);
-    if (history === undefined) {
+    // A resumed session may go on in a file of its own.
+    if (history?.file !== record.file) {
+      await this.#closeHistory(record.id);
       const source = (await this.#services.catalogue.adapter(record.harness)).history;
       if (source === null) return null;
       const projector = projectorOptions({ id: record.id, harness: record.harness, cwd: record.cwd }, this.#services.catalogue.toolMaps);

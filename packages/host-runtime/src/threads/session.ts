@@ -30,16 +30,26 @@ export class SessionHolder {
   }
 
   /** The session, opened if there is none. Rejects with the adapter's readable message. */
-  async open(adapter: HarnessAdapter, request: () => OpenRequest): Promise<HarnessSession> {
-    if (this.#session !== null) return this.#session;
-    this.#opening ??= adapter.open(request()).finally(() => (this.#opening = null));
-    const session = await this.#opening;
-    if (this.#closing) {
-      await session.close();
-      throw new Error("the thread was closed");
+  open(adapter: HarnessAdapter, request: () => OpenRequest): Promise<HarnessSession> {
+    if (this.#session !== null) return Promise.resolve(this.#session);
+    return (this.#opening ??= this.#start(adapter, request));
+  }
+
+  async #start(adapter: HarnessAdapter, request: () => OpenRequest): Promise<HarnessSession> {
+    try {
+      // Never ends before its caller has kept the promise, or a failure would be kept for ever.
+      const session = await Promise.resolve().then(() => adapter.open(request()));
+      if (this.#closing) {
+        await this.#quietly(session);
+        throw new Error("the thread was closed");
+      }
+      this.#session = session;
+      void this.#read(session);
+      return session;
+    } finally {
+      // In one step with the session's arrival: whoever asks in between must not open a second one.
+      this.#opening = null;
     }
-    this.#adopt(session);
-    return session;
   }
 
   /** Ends the session for good; a turn that runs in it ends as cancelled. Never rejects. */
@@ -54,13 +64,6 @@ export class SessionHolder {
     const session = this.#session;
     this.#session = null;
     await this.#quietly(session);
-  }
-
-  /** Two callers may have waited for the same session: it gets one reader. */
-  #adopt(session: HarnessSession): void {
-    if (this.#session !== null) return;
-    this.#session = session;
-    void this.#read(session);
   }
 
   async #quietly(session: HarnessSession | null): Promise<void> {
