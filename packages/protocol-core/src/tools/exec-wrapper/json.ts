@@ -1,7 +1,7 @@
 import type { ObjectValue, Reason, Value } from "./values.ts";
 
 const MAX_DEPTH = 600;
-/** What one value may have beyond what its source could spell out. */
+/** What values may have beyond what the source could spell out. */
 const EXTRA_NODES = 100_000;
 const EXTRA_CHARACTERS = 8_000_000;
 
@@ -32,7 +32,7 @@ export class JsonWriter {
 
   constructor(sourceLength: number) {
     this.#perValue = { nodes: EXTRA_NODES + sourceLength, characters: EXTRA_CHARACTERS + sourceLength };
-    this.#left = { nodes: 2 * this.#perValue.nodes, characters: 4 * this.#perValue.characters };
+    this.#left = { nodes: this.#perValue.nodes, characters: 4 * this.#perValue.characters };
   }
 
   write(value: Value): JsonResult {
