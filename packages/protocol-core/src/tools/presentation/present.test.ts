@@ -27,10 +27,10 @@ describe("titles", () => {
     ["Read", { file_path: "/w/src/app.ts", offset: 1, limit: 120 }, { kind: "read_file" }, { result: { output: numbered(120) } },
       "📖 读取 src/app.ts · 第 1–120 行 · 120 行", "📖 Read src/app.ts · lines 1–120 · 120 lines"],
     ["Read", { path: "/w/src/app.ts" }, { kind: "read_file" }, { result: { output: numbered(80) } }, "📖 读取 src/app.ts · 80 行", "📖 Read src/app.ts · 80 lines"],
-    ["Bash", { command: "sed -n '420,520p' src/a.ts" }, { kind: "run_command" }, { result: { output: "x\n".repeat(101), exitCode: 0 } },
-      "📖 读取 src/a.ts · 第 420–520 行 · 101 行", "📖 Read src/a.ts · lines 420–520 · 101 lines"],
+    ["Bash", { command: "sed -n '420,520p' burrow/quokka.ts" }, { kind: "run_command" }, { result: { output: "x\n".repeat(101), exitCode: 0 } },
+      "📖 读取 burrow/quokka.ts · 第 420–520 行 · 101 行", "📖 Read burrow/quokka.ts · lines 420–520 · 101 lines"],
     ["Grep", { pattern: "foo", path: "src/" }, { kind: "search_files" }, { result: { output: "Found 18 matches" } }, "🔎 搜索 “foo” · src/ · 18 处", "🔎 Searched “foo” · src/ · 18 hits"],
-    ["Bash", { command: "rg tool_call src" }, { kind: "run_command" }, { result: { output: "src/a.ts:tool_call\n" } }, "🔎 搜索 “tool_call” · src/ · 1 处", "🔎 Searched “tool_call” · src/ · 1 hit"],
+    ["Bash", { command: "rg quokka_call burrow" }, { kind: "run_command" }, { result: { output: "burrow/a.ts:quokka_call\n" } }, "🔎 搜索 “quokka_call” · burrow/ · 1 处", "🔎 Searched “quokka_call” · burrow/ · 1 hit"],
     ["Bash", { command: "ls src/runtime/" }, { kind: "run_command" }, {}, "📂 浏览 src/runtime/", "📂 Listed src/runtime/"],
     ["LS", { path: "/w/src/runtime" }, { kind: "list_files" }, {}, "📂 浏览 src/runtime/", "📂 Listed src/runtime/"],
     ["Bash", { command: "npm test" }, { kind: "run_command" }, { result: { exitCode: 0, durationMs: 1_234 } }, "💻 运行 npm test · 1.2s", "💻 Ran npm test · 1.2s"],
@@ -67,7 +67,7 @@ describe("titles", () => {
   });
 
   it("takes a search without hits for an answer, not for a failure", () => {
-    expect(titles("Bash", { command: "rg needle lib" }, { kind: "run_command" }, { result: { exitCode: 1, output: "" } })[0]).toBe("🔎 搜索 “needle” · lib · 0 处");
+    expect(titles("Bash", { command: "rg quokka lib" }, { kind: "run_command" }, { result: { exitCode: 1, output: "" } })[0]).toBe("🔎 搜索 “quokka” · lib · 0 处");
   });
 
   it("has words for every kind and state in both languages", () => {
@@ -124,7 +124,7 @@ describe("toolDetail", () => {
     ["Glob", { pattern: "**/*.ts" }, { kind: "list_files" }, null],
     ["LS", { path: "/w/src" }, { kind: "list_files" }, null],
     ["Bash", { command: "ls src/runtime/" }, { kind: "run_command" }, null],
-    ["Bash", { command: "cat a.ts && sed -n 1,5p b.ts" }, { kind: "run_command" }, null],
+    ["Bash", { command: "cat quokka.ts && sed -n 1,5p burrow.ts" }, { kind: "run_command" }, null],
     ["Bash", { command: "make it" }, { kind: "run_command" }, "x"],
   ])("gives the item of %s %j the title and view of the call", (name, input, rule, output) => {
     const reading = interpretCall({ name, input, rule, cwd: CWD });
@@ -132,6 +132,24 @@ describe("toolDetail", () => {
     const detail = toolDetail(command(reading.as.command, reading.as.actions, { aggregatedOutput: output, exitCode: null }))!;
     expect([presentTool(detail, CWD).title("zh"), presentTool(detail, CWD).title("en")]).toEqual(titles(name, input, rule, { result: { output } }));
     expect(detail.view).toEqual(interpretResult(reading, { ...NO_RESULT, output, outcome: DONE }).view);
+  });
+
+  it.each<[string, unknown, ToolRule | undefined, object]>([
+    ["Edit", { path: "/w/a", old_string: "x", new_string: "y" }, { kind: "edit_file" },
+      { type: "fileChange", status: "completed", changes: [{ path: "/w/a", kind: { type: "update", move_path: null }, diff: "" }] }],
+    ["apply_patch", patch("a", "b"), { kind: "apply_patch" },
+      { type: "fileChange", status: "completed", changes: [{ path: "/w/a", kind: { type: "add" }, diff: "x\n" }, { path: "/w/b", kind: { type: "add" }, diff: "x\n" }] }],
+    ["mcp__gh__read", { path: "a" }, undefined, { type: "mcpToolCall", server: "gh", tool: "read", arguments: { path: "a" }, status: "completed", error: null, durationMs: null }],
+    ["Odd", { query: "x" }, undefined, { type: "dynamicToolCall", tool: "Odd", arguments: { query: "x" }, status: "completed", contentItems: null, durationMs: null }],
+    ["WebSearch", { query: "x" }, { kind: "web_search" }, { type: "webSearch", query: "x", action: { type: "search", query: "x", queries: null }, results: null }],
+    ["WebFetch", { url: "https://a/b" }, { kind: "web_fetch" }, { type: "webSearch", query: "https://a/b", action: { type: "openPage", url: "https://a/b" }, results: null }],
+    ["view_image", { path: "a.png" }, { kind: "view_image" }, { type: "imageView", path: "/w/a.png" }],
+  ])("gives the item of %s its title and view", (name, input, rule, item) => {
+    const detail = toolDetail({ id: "i", ...item } as never)!;
+    const reading = interpretCall({ name, input, rule, cwd: CWD });
+    expect([presentTool(detail, CWD).title("zh"), presentTool(detail, CWD).title("en")]).toEqual(titles(name, input, rule));
+    expect(detail.view).toEqual(interpretResult(reading, { ...NO_RESULT, outcome: DONE }).view);
+    expect(detail).toMatchObject({ rawName: null, rawInput: null });
   });
 
   it("is null for what is no tool call", () => {

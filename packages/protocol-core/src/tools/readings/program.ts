@@ -23,10 +23,10 @@ const NESTED_TOOLS: ToolMap = {
 export function readProgramCall(name: string, input: unknown, call: CallArguments, cwd: string, interpret: Interpreter): CallReading | null {
   const source = call.text ?? call.filled("patch") ?? call.filled("code") ?? call.filled("source");
   if (source === null) return null;
-  const summary = summarizeExec(readExecProgram(source));
+  const { calls } = readExecProgram(source);
+  const summary = summarizeExec({ calls });
   const read = (child: ExecCall): CallReading => readChild(child, cwd, interpret);
   if (summary.kind === "single") return { ...read(summary.call), enveloped: true };
-  const calls = summary.kind === "several" ? summary.children : readExecProgram(source).calls;
   const children = calls.map(read);
   return {
     kind: summary.kind === "several" ? "call_tool" : "run_command",

@@ -28,8 +28,9 @@ describe("evidence", () => {
   });
 
   it.each<[string, string, object]>([
-    ["rg needle lib", "lib/a:needle\nlib/b:needle\n", { hits: 2, directory: true }], ["grep -rl foo src", "src/a\n", { files: 1 }], ["rg -c foo", "a:2\n", { hits: null }],
-    ["rg -C 2 foo", "a\n--\nb\n", { hits: null }], ["rg foo | head -5", "a\n", { hits: null }], ["rg --files src", "src/a\nsrc/b\n", { files: 2 }], ["ls", "a\nb\n", { files: null }],
+    ["rg quokka burrow", "burrow/a:quokka\nburrow/b:quokka\n", { hits: 2, directory: true }], ["grep -rl quokka burrow", "burrow/a\n", { files: 1 }],
+    ["rg -c quokka", "a:2\n", { hits: null }], ["rg -C 2 quokka", "a\n--\nb\n", { hits: null }], ["rg quokka | head -n 7", "a\n", { hits: null }],
+    ["rg --files burrow", "burrow/a\nburrow/b\n", { files: 2 }], ["ls", "a\nb\n", { files: null }],
   ])("counts what %j found", (command, output, found) => {
     expect(result("Bash", { command }, BASH, { output }).evidence).toMatchObject(found);
   });
