@@ -5,7 +5,7 @@ import { presentRecordings, tabulate } from "./lift/table.ts";
 const USAGE = `usage: tsx tools/lift-calls.ts [DATA] [--titles] [--json]
 
 Lifts every tool call out of the recordings under DATA (default: the data folder beside the repository), presents each
-and prints one row a harness. --titles prints the titles instead, --json the rows as JSON Lines.
+and prints one row a harness (kept in tools/lift/table.txt). --titles prints the titles instead, --json the rows as JSON Lines.
 Exit code: 0 all calls are presented well, 1 too many stay unknown or a title is raw, 2 wrong usage.`;
 
 process.exitCode = run(process.argv.slice(2));
