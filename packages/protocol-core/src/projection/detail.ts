@@ -1,23 +1,21 @@
+import { detailOf, itemDetail } from "../tools/index.ts";
 import type { Entry } from "./entries.ts";
 import type { ItemDetail } from "./outputs.ts";
 
-/** The audit part of an item's output; undefined for items that are no tool call and have no native reference. */
-export function detailOf(entry: Entry): ItemDetail | undefined {
-  const { source, reading, resultReading } = entry;
+/**
+ * The audit part of an item's output: the call's detail, where the item stands in the harness's store, and whether its
+ * output was cut. Undefined for items that have nothing of it.
+ */
+export function auditOf(entry: Entry): ItemDetail | undefined {
+  const { source, reading, resultReading, outcome } = entry;
   if (reading === null && source.ref === undefined && !entry.truncated) return undefined;
-  const detail: Record<string, unknown> = {};
-  if (source.kind === "tool" && reading !== null) {
-    detail["rawName"] = source.name;
-    detail["rawInput"] = source.input;
-    detail["kind"] = reading.kind;
-    detail["canonicalName"] = reading.canonicalName;
-    detail["canonicalArguments"] = reading.canonicalArguments;
-  }
-  if (resultReading !== null) {
-    detail["evidence"] = resultReading.evidence;
-    detail["view"] = resultReading.view;
-  }
-  if (source.ref !== undefined) detail["ref"] = source.ref;
-  if (entry.truncated) detail["truncated"] = true;
-  return detail;
+  const call = source.kind === "tool" && reading !== null
+    ? itemDetail(detailOf({ callId: source.id, rawName: source.name, rawInput: source.input }, reading, outcome, resultReading))
+    : {};
+  return {
+    ...call,
+    ...(entry.waitsFor === null ? {} : { parentId: entry.waitsFor }),
+    ...(source.ref === undefined ? {} : { ref: source.ref }),
+    ...(entry.truncated ? { truncated: true } : {}),
+  };
 }

@@ -31,6 +31,8 @@ export interface Entry {
   /** The start was sent to clients that merge edits. */
   shownToMerging: boolean;
   result: ItemResult | null;
+  /** Id of the item whose background work this call waits for, where it is one of this turn. */
+  waitsFor: string | null;
   truncated: boolean;
 }
 

@@ -7,11 +7,12 @@ import { CappedText } from "./capped-text.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import type { Entry, IdKind } from "./entries.ts";
 import { changeOfEdit } from "./file-changes.ts";
+import { EditSummary } from "./edit-summary.ts";
 import { decidePhase, isBlank, type VisibleItem } from "./final-answer.ts";
 import { buildItem, type BuildContext } from "./item-builder.ts";
 import { idKindOf, shapeOf } from "./shapes.ts";
 import { NetChanges } from "./net-changes.ts";
-import { detailOf } from "./detail.ts";
+import { auditOf } from "./detail.ts";
 import { toTurnError, type OutputAudience, type ProjectorOutput } from "./outputs.ts";
 
 export interface ProjectorOptions {
@@ -26,13 +27,6 @@ export interface ProjectorOptions {
   childThreadId(ref: string): string;
 }
 
-/** The turn's one summary of edits, as clients that merge edits have it. */
-interface Summary {
-  id: string;
-  startedAt: number | null;
-  completedAt: number | null;
-  done: boolean;
-}
 type MergedSlot = Entry | "summary";
 
 const SUCCEEDED: ItemOutcome = { status: "succeeded" };
@@ -57,12 +51,13 @@ export class TurnProjector {
   /** The same for clients that merge edits: the summary stands where the first edit that merges succeeded. */
   readonly #mergedOrder: MergedSlot[] = [];
   readonly #counts = new Map<IdKind, number>();
+  /** Background id of a command or task → the item that started it. */
+  readonly #background = new Map<string, string>();
   readonly #turnChanges = new NetChanges();
-  readonly #summaryChanges = new NetChanges();
   readonly #diagnostics = new Diagnostics();
   /** The last shown item if it is a completed message whose phase is still open: its one completion is held back. */
   #held: Entry | null = null;
-  #summary: Summary | null = null;
+  #summary: EditSummary | null = null;
   #cwd: string;
   #started = false;
   #status: TurnStatus = "inProgress";
@@ -102,7 +97,7 @@ export class TurnProjector {
   turn(policy: DeliveryPolicy): Turn {
     const items = policy.edits === "each"
       ? this.#shown.map(currentItem)
-      : this.#mergedOrder.map((slot) => (slot === "summary" ? this.#summaryItem() : currentItem(slot)));
+      : this.#mergedOrder.map((slot) => (slot === "summary" ? this.#summary!.item() : currentItem(slot)));
     return this.#turn(items.filter((item) => item !== null), "full");
   }
 
@@ -114,7 +109,7 @@ export class TurnProjector {
   /** The summary's changes so far, for clients that merge edits; to be pulled with the diff. Null without a running summary. */
   patch(): ProjectorOutput | null {
     if (this.#summary === null || this.#summary.done) return null;
-    return { audience: MERGED, type: "patch.updated", itemId: this.#summary.id, changes: this.#summaryChanges.changes() };
+    return { audience: MERGED, type: "patch.updated", itemId: this.#summary.id, changes: this.#summary.changes() };
   }
 
   #apply(event: HarnessEvent, out: ProjectorOutput[]): void {
@@ -193,7 +188,7 @@ export class TurnProjector {
     const entry: Entry = {
       source, reading: null, resultReading: null, shape: source.kind === "tool" ? null : shapeOf(source, null, this.#cwd), item: null, open: true, outcome: null, startedAt: at, text: "", output: null,
       edits: source.kind === "fileChange" ? source.edits : [], children: source.kind === "agent" ? source.children : [],
-      ownItem: false, merged: false, shownToMerging: false, result: null, truncated: false,
+      ownItem: false, merged: false, shownToMerging: false, result: null, waitsFor: null, truncated: false,
     };
     this.#entries.set(source.id, entry);
     switch (source.kind) {
@@ -227,6 +222,7 @@ export class TurnProjector {
     }
     entry.reading = reading;
     entry.shape = shape;
+    if (shape.item === "wait" && shape.target !== null) entry.waitsFor = this.#background.get(shape.target) ?? null;
     if (shape.item === "edits") {
       entry.edits = shape.edits ?? [];
       return this.#showEdits(entry, out);
@@ -305,11 +301,11 @@ export class TurnProjector {
     entry.open = false;
     entry.result = result;
     if (result?.children !== undefined) entry.children = result.children;
-    if (entry.reading !== null) this.#readResult(entry, entry.reading, outcome, result);
+    const told = entry.reading === null ? outcome : this.#readResult(entry, entry.reading, outcome, result);
     if (result?.edits !== undefined) entry.edits = result.edits;
     const shape = entry.shape;
-    if (shape?.item === "edits") return this.#completeEdits(entry, outcome, at, out);
-    entry.outcome = outcome;
+    if (shape?.item === "edits") return this.#completeEdits(entry, told, at, out);
+    entry.outcome = told;
     if (entry.item === null) {
       if (entry.source.kind === "message") this.#diagnostics.count("hidden.blankMessage", null);
       else if (entry.source.kind === "reasoning") this.#diagnostics.count("hidden.emptyReasoning", null);
@@ -325,7 +321,8 @@ export class TurnProjector {
     out.push(this.#itemOutput("item.completed", entry, at, EAGER));
   }
 
-  #readResult(entry: Entry, reading: CallReading, outcome: ItemOutcome, result: ItemResult | null): void {
+  /** What the result tells. Gives the outcome: a transport may say that a call failed which its harness calls completed. */
+  #readResult(entry: Entry, reading: CallReading, outcome: ItemOutcome, result: ItemResult | null): ItemOutcome {
     const read = interpretResult(reading, {
       outcome,
       output: result?.output ?? null,
@@ -336,6 +333,7 @@ export class TurnProjector {
       durationMs: result?.durationMs ?? null,
     });
     entry.resultReading = read;
+    if (read.backgroundId !== null && entry.item !== null) this.#background.set(read.backgroundId, entry.item.id);
     if (read.edits !== null) entry.edits = read.edits;
     entry.result = {
       ...result,
@@ -344,6 +342,7 @@ export class TurnProjector {
       durationMs: read.durationMs,
       ...(read.sources === null ? {} : { results: read.sources }),
     };
+    return read.failed && outcome.status === "succeeded" ? { status: "failed" } : outcome;
   }
 
   /** The completed text is authoritative. One that nobody saw yet is streamed first, since clients draw from deltas. */
@@ -381,11 +380,11 @@ export class TurnProjector {
 
   #merge(entry: Entry, at: number | null, out: ProjectorOutput[]): void {
     entry.merged = true;
-    for (const edit of entry.edits) this.#summaryChanges.add(edit);
-    if (this.#summary !== null) return;
-    this.#summary = { id: this.#nextId("files"), startedAt: entry.startedAt, completedAt: null, done: false };
+    if (this.#summary !== null) return this.#summary.add(entry.edits);
+    this.#summary = new EditSummary(this.#nextId("files"), entry.startedAt);
+    this.#summary.add(entry.edits);
     this.#mergedOrder.push("summary");
-    out.push({ audience: MERGED, type: "item.started", item: this.#summaryItem(), at: at ?? 0 });
+    out.push({ audience: MERGED, type: "item.started", item: this.#summary.item(), at: at ?? 0 });
   }
 
   #showToMerging(entry: Entry, out: ProjectorOutput[]): void {
@@ -393,7 +392,7 @@ export class TurnProjector {
     entry.shownToMerging = true;
     this.#mergedOrder.push(entry);
     const started: FileChangeItem = { ...entry.item, status: "inProgress", completedAtMs: null };
-    out.push({ audience: MERGED, type: "item.started", item: started, at: entry.startedAt ?? 0, detail: detailOf(entry) });
+    out.push({ audience: MERGED, type: "item.started", item: started, at: entry.startedAt ?? 0, detail: auditOf(entry) });
   }
 
   /** An edit that needs an approval is an item of its own for everybody, and must be there before the request. */
@@ -417,9 +416,8 @@ export class TurnProjector {
     this.#decidePhase(outcome, out);
     this.#completedAt = at;
     if (this.#summary !== null) {
-      this.#summary.done = true;
-      this.#summary.completedAt = at;
-      out.push({ audience: MERGED, type: "item.completed", item: this.#summaryItem(), at: at ?? 0 });
+      this.#summary.finish(at);
+      out.push({ audience: MERGED, type: "item.completed", item: this.#summary.item(), at: at ?? 0 });
     }
     this.#durationMs = durationMs ?? (this.#startedAt === null || at === null ? null : Math.max(0, at - this.#startedAt));
     this.#status = outcome.status === "failed" ? "failed" : outcome.status === "cancelled" ? "interrupted" : "completed";
@@ -446,7 +444,7 @@ export class TurnProjector {
   /** Visible items in canonical order: edits that merge count only at the first one, and only if a net change is left. */
   #canonicalItems(): (VisibleItem & { entry: Entry })[] {
     const items: (VisibleItem & { entry: Entry })[] = [];
-    let summaryPending = this.#summary !== null && this.#summaryChanges.changes().length > 0;
+    let summaryPending = this.#summary !== null && this.#summary.changes().length > 0;
     for (const entry of this.#shown) {
       const { item, source } = entry;
       if (entry.merged) {
@@ -459,20 +457,12 @@ export class TurnProjector {
     return items;
   }
 
-  #summaryItem(): FileChangeItem {
-    const summary = this.#summary!;
-    return {
-      type: "fileChange", id: summary.id, changes: this.#summaryChanges.changes(), status: summary.done ? "completed" : "inProgress",
-      startedAtMs: summary.startedAt, completedAtMs: summary.completedAt,
-    };
-  }
-
   #build(id: string, entry: Entry, completedAt?: number | null): ThreadItem | null {
     return buildItem(id, entry, this.#context, completedAt);
   }
 
   #itemOutput(type: "item.started" | "item.completed", entry: Entry, at: number | null, audience?: OutputAudience): ProjectorOutput {
-    return { audience, type, item: entry.item!, at: at ?? 0, detail: detailOf(entry) };
+    return { audience, type, item: entry.item!, at: at ?? 0, detail: auditOf(entry) };
   }
 
   #nextId(kind: IdKind): string {
