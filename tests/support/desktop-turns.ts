@@ -30,12 +30,15 @@ export function turnFromWire(turn: Turn): DesktopTurn {
   return { ...newTurn(turn.id), status: turn.status, items: [...turn.items], error: turn.error, startedAt: turn.startedAt, durationMs: turn.durationMs };
 }
 
+/** `desktop`: a completion without a start is dropped. `plain`: it is taken, as a client must that joined in mid-turn. */
+export type Follower = "desktop" | "plain";
+
 /**
  * Applies one notification to a thread's turns as Codex Desktop does (its 26.7 bundles; later ones described as the
  * same): `turn/completed` is read for id, status, error and duration only; a completion counts only where an item of
  * the same id and type is already there; items are replaced by id.
  */
-export function applyNotification(turns: DesktopTurn[], { method, params }: ReceivedNotification, dropped: Dropped): void {
+export function applyNotification(turns: DesktopTurn[], { method, params }: ReceivedNotification, dropped: Dropped, follower: Follower = "desktop"): void {
   if (method === "turn/started" || method === "turn/completed") {
     const wire = params["turn"] as Turn;
     const turn = turns.find((one) => one.id === wire.id) ?? turns.find((one) => one.id === null && one.status === "inProgress");
@@ -57,14 +60,14 @@ export function applyNotification(turns: DesktopTurn[], { method, params }: Rece
   }
   if (method === "turn/plan/updated") turn.todo = params["plan"];
   else if (method === "turn/diff/updated") turn.diff = params["diff"] as string;
-  else applyItem(turn, method, params, dropped);
+  else applyItem(turn, method, params, dropped, follower);
 }
 
-function applyItem(turn: DesktopTurn, method: string, params: Record<string, unknown>, dropped: Dropped): void {
+function applyItem(turn: DesktopTurn, method: string, params: Record<string, unknown>, dropped: Dropped, follower: Follower): void {
   if (method === "item/started" || method === "item/completed") {
     const item = params["item"] as ThreadItem;
     const at = turn.items.findIndex((one) => one.id === item.id && one.type === item.type);
-    if (method === "item/completed" && at < 0 && !NEED_NO_START.has(item.type)) dropped.completedWithoutStart++;
+    if (method === "item/completed" && at < 0 && follower === "desktop" && !NEED_NO_START.has(item.type)) dropped.completedWithoutStart++;
     else if (method === "item/started" && item.type === "userMessage" && item.content.length === 0) return;
     else if (at < 0) turn.items.push(structuredClone(item));
     else turn.items[at] = structuredClone(item);

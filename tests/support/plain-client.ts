@@ -20,7 +20,7 @@ export class PlainClient implements AsyncDisposable {
     wire.on(({ method, params }) => {
       const turns = this.threads.get(params["threadId"] as string);
       if (turns === undefined) return;
-      applyNotification(turns, { method, params }, this.dropped);
+      applyNotification(turns, { method, params }, this.dropped, "plain");
       if (method === "item/completed") this.#count((params["item"] as { id: string }).id);
       if (method === "turn/completed") takeLastWord(turns, params["turn"] as Turn);
     });
@@ -40,6 +40,15 @@ export class PlainClient implements AsyncDisposable {
     const { thread } = await this.wire.request<{ thread: Thread }>("thread/start", params);
     this.threads.set(thread.id, []);
     return thread;
+  }
+
+  /** Follows a thread that somebody else started, from what its resume answers on. */
+  async join(threadId: string): Promise<void> {
+    const waiting: DesktopTurn[] = [];
+    // Frames may come in one piece with the answer: they must find a list, and the answer's turns go before them.
+    this.threads.set(threadId, waiting);
+    const { thread } = await this.wire.request<{ thread: Thread }>("thread/resume", { threadId });
+    this.threads.set(threadId, [...thread.turns.map(turnFromWire), ...waiting]);
   }
 
   /** Resolves when the server took the prompt, with the turn's id. */
