@@ -117,6 +117,18 @@ describe("outcome", () => {
   });
 });
 
+describe("the title", () => {
+  const titleOf = async (...lines: Parameters<typeof text>[0]) => (await history.open(write(text([...lines, user("u1", "go"), assistant("a1", "done")])))).title;
+
+  test("is the person's own, else the one that was made, else the summary of a conversation of this file", async () => {
+    const made = { type: "ai-title", aiTitle: "Made", sessionId: "s" };
+    expect(await titleOf(made, { type: "custom-title", customTitle: "Own", sessionId: "s" })).toBe("Own");
+    expect(await titleOf(made, { type: "ai-title", aiTitle: "Made later", sessionId: "s" })).toBe("Made later");
+    expect(await titleOf({ type: "summary", summary: "Another session", leafUuid: "elsewhere" }, { type: "summary", summary: "This one", leafUuid: "a1" })).toBe("This one");
+    expect(await titleOf({ type: "summary", summary: "Another session", leafUuid: "elsewhere" })).toBeNull();
+  });
+});
+
 describe("recognition", () => {
   test("takes Claude Code's lines and leaves its relatives'", () => {
     expect(history.recognises("/a/b.jsonl", text([user("u1", "hi")]))).toBe(true);

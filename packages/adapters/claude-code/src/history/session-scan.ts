@@ -9,7 +9,7 @@ import { readUserContent } from "./user-content.ts";
 /** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
 const QUEUED_COMMAND = "queued_command";
 const TITLE_CHARACTERS = 500;
-type TitleKind = "ai" | "custom" | "summary";
+const MAX_SUMMARIES = 100;
 
 /**
  * Everything known of a session file up to some byte. Lines are fed in the order of the file, and again from there
@@ -26,7 +26,10 @@ export class SessionScan {
   sessionId: string | null = null;
   agentId: string | null = null;
   scanned = 0;
-  readonly #titles = new Map<TitleKind, string>();
+  #customTitle: string | null = null;
+  #madeTitle: string | null = null;
+  /** Last line of a conversation → what it was about. Old files begin with those of other sessions. */
+  readonly #summaries = new Map<string, string>();
   readonly #seen = new Set<string>();
   /** Sub-agent lines before the first turn. */
   #early: LinePlace[] = [];
@@ -41,7 +44,7 @@ export class SessionScan {
 
   /** The name that the person gave, else the one made by the harness. */
   get title(): string | null {
-    return this.#titles.get("custom") ?? this.#titles.get("ai") ?? this.#titles.get("summary") ?? null;
+    return this.#customTitle ?? this.#madeTitle ?? this.#ownSummary();
   }
 
   /** A file with nothing but sub-agent lines is a sub-agent's own: they are its turns. */
@@ -113,14 +116,18 @@ export class SessionScan {
     this.sessionId ??= filledString(record["sessionId"]);
     this.cwd ??= filledString(record["cwd"]);
     if (aside) this.agentId ??= filledString(record["agentId"]);
-    if (record["type"] === "custom-title") this.#title("custom", record["customTitle"]);
-    else if (record["type"] === "ai-title") this.#title("ai", record["aiTitle"]);
-    else if (record["type"] === "summary") this.#title("summary", record["summary"]);
+    if (record["type"] === "custom-title") this.#customTitle = titleOf(record["customTitle"]) ?? this.#customTitle;
+    else if (record["type"] === "ai-title") this.#madeTitle = titleOf(record["aiTitle"]) ?? this.#madeTitle;
+    else if (record["type"] === "summary") {
+      const [leaf, title] = [filledString(record["leafUuid"]), titleOf(record["summary"])];
+      if (leaf !== null && title !== null && this.#summaries.size < MAX_SUMMARIES) this.#summaries.set(leaf, title);
+    }
   }
 
-  #title(kind: TitleKind, value: unknown): void {
-    const text = filledString(value);
-    if (text !== null) this.#titles.set(kind, firstWords(text, TITLE_CHARACTERS));
+  #ownSummary(): string | null {
+    let own: string | null = null;
+    for (const [leaf, title] of this.#summaries) if (this.#seen.has(leaf)) own = title;
+    return own;
   }
 
   #sort(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {
@@ -157,4 +164,9 @@ export class SessionScan {
     else if (facts.hidden && !facts.blocks.some((block) => block.isResult)) into.hiddenUser(facts, place);
     else into.user(facts, place, readUserContent(messageOf(record)["content"]));
   }
+}
+
+function titleOf(value: unknown): string | null {
+  const text = filledString(value);
+  return text === null ? null : filledString(firstWords(text, TITLE_CHARACTERS));
 }
