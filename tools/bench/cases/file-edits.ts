@@ -1,5 +1,6 @@
 import { DESKTOP_POLICY } from "@foldcast/protocol-core/delivery";
 import type { FileEdit } from "@foldcast/protocol-core/harness";
+import type { TurnProjector } from "@foldcast/protocol-core/projection";
 import { timed, type BenchCase } from "../case.ts";
 import { ended, newProjector, serialise, started } from "../projecting.ts";
 
@@ -19,6 +20,11 @@ function edit(i: number): FileEdit {
   return { path, hunks: [{ oldStart: from, oldLines: LINES, newStart: from, newLines: LINES, lines }] };
 }
 
+/** What the host sends of the changes so far: the summary's, and the turn's diff. */
+function pull(projector: TurnProjector): number {
+  return JSON.stringify(projector.patch()).length + JSON.stringify(projector.diff()).length;
+}
+
 /** As the host does: the diff is pulled at most four times a second of the turn's own time, and at its end. */
 function runTurn(edits: number): number {
   const projector = newProjector("turn");
@@ -30,9 +36,9 @@ function runTurn(edits: number): number {
     written += serialise(projector, { type: "item.completed", itemId, outcome: { status: "succeeded" }, at: AT + i }, "turn", DESKTOP_POLICY);
     if (i - pulledAt < PULL_EVERY_MS) continue;
     pulledAt = i;
-    written += projector.diff().length;
+    written += pull(projector);
   }
-  written += projector.diff().length;
+  written += pull(projector);
   return written + serialise(projector, ended, "turn", DESKTOP_POLICY);
 }
 
