@@ -168,6 +168,12 @@ describe("order breaches", () => {
   });
 });
 
+it("does not show a blank message because an adapter names it in a request", () => {
+  const given = new Given().turn("q").message("a", "x").start({ kind: "message", id: "b" })
+    .event({ type: "interaction.opened", at: 1, interaction: { id: "i", kind: "approval", about: "tool", itemId: "b", offers: ["accept"] } }).end(FAILED);
+  expect(brief(given.project().frames(DEFAULT_POLICY)).at(-1)).toBe("turn/completed failed message:1=commentary");
+});
+
 describe("text and output", () => {
   it("lets a completed text replace a streamed one that differs", () => {
     const { projector } = new Given().turn("q").start({ kind: "message", id: "m" }).text("m", "draft").done("m", { text: "final words" }).end().project();

@@ -399,7 +399,9 @@ export class TurnProjector {
   #itemOfInteraction(itemId: string | undefined, out: ProjectorOutput[]): string | null {
     const entry = itemId === undefined ? undefined : this.#entries.get(itemId);
     if (entry === undefined) return null;
-    if (entry.item === null && entry.open) this.#show(entry, out);
+    // A text without anything to see stays hidden: nothing is asked about it.
+    const isText = entry.source.kind === "message" || entry.source.kind === "reasoning" || entry.source.kind === "plan";
+    if (entry.item === null && entry.open && !isText) this.#show(entry, out);
     if (entry.open && entry.item?.type === "fileChange") {
       entry.ownItem = true;
       this.#showToMerging(entry, out);
