@@ -9,4 +9,6 @@ export interface ClientSession {
   policy: DeliveryPolicy;
   /** The client asked for the namespaced `foldcast` member on items. */
   detail: boolean;
+  /** The client understands channel-neutral interactions. */
+  interaction: boolean;
 }

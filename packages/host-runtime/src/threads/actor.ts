@@ -1,6 +1,6 @@
 import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, OpenRequest, SessionOptions, TurnInput, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { invalidRequest } from "@foldcast/protocol-core/wire";
-import type { Thread, ThreadStatus, Turn } from "@foldcast/protocol-core/wire";
+import type { Thread, ThreadItem, ThreadStatus, Turn } from "@foldcast/protocol-core/wire";
 import type { InteractionPolicy } from "../interactions/policy.ts";
 import type { HarnessCatalogue } from "../harness/catalogue.ts";
 import type { Logger } from "../log/logger.ts";
@@ -188,6 +188,8 @@ export class ThreadActor {
     const run = this.#run;
     if (run === null || run.cancelRequested) return;
     run.cancelRequested = true;
+    // At once: an approval that comes in while the turn is on its way out must not reach the harness.
+    this.#services.interactions.turnOver(run.id);
     const session = this.#session.current;
     // Nothing runs in the harness yet: the turn ends here, and what still opens is ready for the next one.
     if (session === null || !run.handedOver) return this.#endRun(run, { status: "cancelled" });
@@ -205,6 +207,7 @@ export class ThreadActor {
   async close(): Promise<void> {
     this.#closed = true;
     this.#queue = [];
+    if (this.#run !== null) this.#services.interactions.turnOver(this.#run.id);
     await this.#session.close();
     if (this.#run !== null) this.#endRun(this.#run, { status: "cancelled" });
   }
@@ -220,7 +223,8 @@ export class ThreadActor {
         this.usageTurnId = run.id;
         this.feed.notify("thread/tokenUsage/updated", { threadId: this.id, turnId: run.id, tokenUsage: this.usage.add(report) });
       },
-      onInteraction: (request, itemId) => this.#onInteraction(run, request, itemId),
+      onInteraction: (request, item) => this.#onInteraction(run, request, item),
+      onInteractionClosed: (requestId) => this.#services.interactions.closed(run.id, requestId),
       onClosing: (turn) => this.#onClosing(run, turn),
     });
     return run;
@@ -316,14 +320,28 @@ export class ThreadActor {
     this.#services.broadcast("thread/name/updated", { threadId: this.id, threadName: name });
   }
 
-  #onInteraction(run: TurnRun, request: InteractionRequest, itemId: string | null): void {
+  #onInteraction(run: TurnRun, request: InteractionRequest, item: ThreadItem | null): void {
     const session = this.#session.current;
-    if (session === null) return;
-    const answer = this.#services.interactions.answer(request, { threadId: this.id, turnId: run.id, itemId });
-    this.#guard(answer.then((given) => session.answer(request.id, given)));
+    // A turn that was told to end gets no answer any more: its end closes what is open.
+    if (session === null || run.cancelRequested || this.#closed) return;
+    this.#services.interactions.opened(request, {
+      threadId: this.id,
+      turnId: run.id,
+      cwd: this.settings.cwd,
+      item,
+      screens: this.feed,
+      answer: (given) => this.#guard(session.answer(request.id, given)),
+      interrupt: () => {
+        if (this.#run === run) this.interrupt();
+      },
+      waiting: (flags) => {
+        if (this.#run === run) this.#setStatus({ type: "active", activeFlags: [...flags] });
+      },
+    });
   }
 
   #onClosing(run: TurnRun, turn: Turn): void {
+    this.#services.interactions.turnOver(run.id);
     this.readState.turnEnded(run.id);
     this.#services.broadcast("thread/readState/changed", { threadId: this.id, readState: this.readState.toWire() });
     this.#setStatus(turn.status === "failed" ? { type: "systemError" } : { type: "idle" });
@@ -353,6 +371,8 @@ export class ThreadActor {
   }
 
   #finish(run: TurnRun, outcome: TurnOutcome, at: number | null): void {
+    // Again, for an end that could not be delivered.
+    this.#services.interactions.turnOver(run.id);
     if (this.#run !== run) return;
     this.#run = null;
     this.#version += 1;

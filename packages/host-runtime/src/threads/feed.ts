@@ -78,6 +78,14 @@ export class Feed {
     }
   }
 
+  /** Queues for each watcher the frame that is meant for it; null = none. */
+  each(frameFor: (connection: Connection) => Frame | null): void {
+    for (const connection of this.#subscribers) {
+      const frame = frameFor(connection);
+      if (frame !== null) this.#send(connection, frame);
+    }
+  }
+
   /** Deltas are most of all traffic: all of a frame but its text is serialised once an item. */
   #delta(output: Extract<ProjectorOutput, { type: "message.delta" | "output.delta" }>, turnId: string): void {
     const { type, itemId, delta } = output;

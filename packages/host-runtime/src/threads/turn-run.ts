@@ -3,7 +3,7 @@ import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
 import type { HarnessEvent, InteractionRequest, TurnInput, UsageReport } from "@foldcast/protocol-core/harness";
 import { TurnProjector } from "@foldcast/protocol-core/projection";
 import type { ItemDetail, ProjectorOptions, ProjectorOutput } from "@foldcast/protocol-core/projection";
-import type { Turn } from "@foldcast/protocol-core/wire";
+import type { ThreadItem, Turn } from "@foldcast/protocol-core/wire";
 import { withDetail } from "./feed.ts";
 import type { Feed } from "./feed.ts";
 
@@ -16,7 +16,8 @@ export interface TurnRunOptions {
   feed: Feed;
   now: () => number;
   onUsage(report: UsageReport): void;
-  onInteraction(request: InteractionRequest, itemId: string | null): void;
+  onInteraction(request: InteractionRequest, item: ThreadItem | null): void;
+  onInteractionClosed(requestId: string): void;
   /** All of the turn is out but `turn/completed`: the place of the thread's new status. */
   onClosing(turn: Turn): void;
 }
@@ -78,7 +79,9 @@ export class TurnRun {
       case "diff.changed":
         return this.#scheduleDiff();
       case "interaction.opened":
-        return this.#options.onInteraction(output.interaction, output.itemId);
+        return this.#options.onInteraction(output.interaction, this.#item(output.itemId));
+      case "interaction.closed":
+        return this.#options.onInteractionClosed(output.interactionId);
       case "turn.completed":
         if (this.#anyDiff) this.#sendDiff();
         this.#options.onClosing(output.turn);
@@ -91,6 +94,10 @@ export class TurnRun {
       default:
         return feed.output(output, this.id);
     }
+  }
+
+  #item(id: string | null): ThreadItem | null {
+    return id === null ? null : (this.#projector.turn(DEFAULT_POLICY).items.find((item) => item.id === id) ?? null);
   }
 
   #scheduleDiff(): void {
