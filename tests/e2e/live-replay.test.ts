@@ -1,8 +1,11 @@
 import { dirname } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { foldTurn } from "@foldcast/protocol-core/folding";
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import { foldcast, jsonLines } from "../support/command.ts";
+import { DesktopClient } from "../support/desktop-client.ts";
+import { desktopFold } from "../support/desktop-fold.ts";
 import type { DesktopTurn } from "../support/desktop-turns.ts";
 import { generatedPlan, MARK, promptOf, scenarioOf, type GeneratedPlan } from "../support/generated-scenarios.ts";
 import { withoutIds } from "../support/normal.ts";
@@ -16,6 +19,8 @@ endToEnd();
 const SCENARIOS = 80;
 /** Changes only with intent: a failure must come back. `FOLDCAST_SEED` tries others. */
 const SEED = Number(process.env["FOLDCAST_SEED"] ?? 20_261_130);
+
+const NOTHING = { completedWithoutStart: 0, deltaWithoutItem: 0, unknownTurn: 0, unknownThread: 0 };
 
 interface Played {
   plan: GeneratedPlan;
@@ -63,18 +68,36 @@ test("what a new process reads from the session file is what the clients saw liv
 /** Plays all turns of a scenario in one thread, and gives them as a client that follows by state saw them. */
 async function play(server: RunningServer, plan: GeneratedPlan, model: string): Promise<Played> {
   await using client = await PlainClient.connect(server.url);
+  await using desktop = await DesktopClient.connect(server.url);
   const thread = await client.start({ model, cwd: "/w" });
+  await desktop.open(thread.id);
   for (const [n, turn] of plan.turns.entries()) {
     const turnId = await client.submit(thread.id, promptOf(n));
     if (turn.act !== "none") await act(client, thread.id, turnId, turn.act);
     await client.ended(thread.id, turnId);
   }
-  expect(client.dropped).toEqual({ completedWithoutStart: 0, deltaWithoutItem: 0, unknownTurn: 0, unknownThread: 0 });
+  expect(client.dropped).toEqual(NOTHING);
+  await sameForDesktop(desktop, thread.id, plan);
   const read = await client.read(thread.id);
   const live = structuredClone(client.threads.get(thread.id) ?? []);
   expect(read.turns.map((turn) => turn.items), JSON.stringify(plan)).toEqual(live.map((turn) => turn.items));
   if (read.thread.path === null) throw new Error("the thread has no session file");
   return { plan, file: read.thread.path, live };
+}
+
+/** A client like Desktop sees the same turns live and when it opens them again, and folds them as the product says. */
+async function sameForDesktop(desktop: DesktopClient, threadId: string, plan: GeneratedPlan): Promise<void> {
+  const ended = (): number | undefined => desktop.threads.get(threadId)?.filter((turn) => turn.status !== "inProgress").length;
+  await until("Desktop's end", () => (ended() === plan.turns.length ? true : undefined), { everyMs: 5 });
+  const live = structuredClone(desktop.threads.get(threadId) ?? []);
+  const opened = await desktop.open(threadId);
+  expect(opened.map((turn) => [turn.status, turn.items]), JSON.stringify(plan)).toEqual(live.map((turn) => [turn.status, turn.items]));
+  for (const turn of opened) {
+    const verdict = foldTurn({ ...turn, id: turn.id ?? "", rootTurnId: null, itemsView: "full", completedAt: null });
+    const fold = desktopFold(turn);
+    expect({ collapses: fold.collapses, hidden: fold.hidden }, JSON.stringify(plan)).toEqual({ collapses: verdict.folds, hidden: verdict.foldedItemIds });
+  }
+  expect(desktop.dropped).toEqual(NOTHING);
 }
 
 async function act(client: PlainClient, threadId: string, turnId: string, what: "steer" | "interrupt"): Promise<void> {
