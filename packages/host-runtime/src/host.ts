@@ -7,8 +7,7 @@ import { ClientConfig } from "./client-config.ts";
 import { HarnessCatalogue } from "./harness/catalogue.ts";
 import type { HarnessEntry } from "./harness/catalogue.ts";
 import { harnessEnvironment } from "./harness/environment.ts";
-import { DeclineAll } from "./interactions/policy.ts";
-import type { InteractionPolicy } from "./interactions/policy.ts";
+import { InteractionManager } from "./interactions/manager.ts";
 import type { Logger } from "./log/logger.ts";
 import { dispatch } from "./methods/dispatch.ts";
 import { describePlatform, userAgent } from "./platform.ts";
@@ -38,7 +37,8 @@ export interface HostOptions {
   now?: () => number;
   /** Where threads are kept, in memory by default; whoever opened it closes it. */
   store?: ThreadStore;
-  interactions?: InteractionPolicy;
+  /** By default one that asks whoever watches the thread. */
+  interactions?: InteractionManager;
   limits?: ConnectionLimits;
 }
 
@@ -48,6 +48,7 @@ export class Host implements ConnectionHandler {
   readonly catalogue: HarnessCatalogue;
   readonly threads: ThreadRegistry;
   readonly store: ThreadStore;
+  readonly interactions: InteractionManager;
   readonly config = new ClientConfig();
   readonly platform = describePlatform();
   readonly #now: () => number;
@@ -61,6 +62,7 @@ export class Host implements ConnectionHandler {
     this.options = options;
     const now = (this.#now = options.now ?? (() => Date.now()));
     this.store = options.store ?? new MemoryThreadStore();
+    this.interactions = options.interactions ?? new InteractionManager({ log, now });
     const catalogue = (this.catalogue = new HarnessCatalogue({
       entries: options.harnesses,
       extraToolMaps: options.extraToolMaps ?? {},
@@ -75,7 +77,7 @@ export class Host implements ConnectionHandler {
       log,
       store: this.store,
       catalogue,
-      interactions: options.interactions ?? new DeclineAll(log),
+      interactions: this.interactions,
       broadcast: (method, params) => this.broadcast(method, params),
     }, new SavedSessions({ folders: options.sessionFolders ?? [], catalogue, log, now }));
   }
@@ -103,8 +105,8 @@ export class Host implements ConnectionHandler {
     if (method !== "initialized") this.options.log.debug("ignored a notification", { method });
   }
 
-  answer(_connection: Connection, id: RequestId): void {
-    this.options.log.debug("an answer to no request of ours", { id });
+  answer(connection: Connection, id: RequestId, outcome: { result: unknown } | { error: unknown }): void {
+    if (!this.interactions.reply(connection, id, outcome)) this.options.log.debug("an answer to no open request", { id });
   }
 
   /** To every initialized connection that did not opt out. */

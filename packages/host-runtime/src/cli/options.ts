@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { ParseArgsConfig } from "node:util";
+import { DEFAULT_EXPIRY_MS } from "../interactions/manager.ts";
 import type { LogLevel } from "../log/logger.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -13,6 +14,8 @@ export interface ServerOptions {
   harnessSettings: Readonly<Record<string, unknown>>;
   sessionFolders: readonly string[];
   dialect: "auto" | "default" | "desktop";
+  /** Milliseconds until an approval or a question that nobody answers is denied. */
+  interactionExpiryMs: number;
   logLevel: LogLevel;
   logFile: string | null;
   /** The bearer token that clients must show; null = none. */
@@ -37,6 +40,7 @@ export const SERVER_FLAGS = {
   "codex-bin": { type: "string" },
   "ws-auth": { type: "string" },
   "ws-token-file": { type: "string" },
+  "interaction-expiry-ms": { type: "string" },
   "log-level": { type: "string" },
   "log-file": { type: "string" },
 } as const satisfies ParseArgsConfig["options"];
@@ -79,6 +83,7 @@ export function serverOptions(flags: ServerFlags, settings: Settings, env: NodeJ
     },
     sessionFolders: list("sessions").map((folder) => resolve(folder)),
     dialect: oneOf("--dialect", text("dialect") ?? "auto", ["auto", "default", "desktop"]),
+    interactionExpiryMs: milliseconds("--interaction-expiry-ms", text("interaction-expiry-ms") ?? String(DEFAULT_EXPIRY_MS)),
     logLevel: oneOf("--log-level", text("log-level") ?? "warn", ["debug", "info", "warn", "error"]),
     logFile: text("log-file"),
     token: readToken(text("ws-auth"), text("ws-token-file")),
@@ -101,6 +106,13 @@ export function portNumber(given: string): number {
 function speed(given: string): number {
   const value = Number(given);
   if (!Number.isFinite(value) || value < 0) throw new UsageError(`--scenario-speed is a number from 0 on; got \`${given}\``);
+  return value;
+}
+
+/** A timer of the platform takes no more than 31 bits. */
+function milliseconds(flag: string, given: string): number {
+  const value = Number(given);
+  if (!/^\d+$/.test(given) || value < 1 || value > 2_147_483_647) throw new UsageError(`${flag} is a whole number of milliseconds, at most 24 days; got \`${given}\``);
   return value;
 }
 

@@ -1,6 +1,7 @@
 import { harnesses } from "@foldcast/adapter-registry";
 import { toolMaps } from "@foldcast/adapter-registry/tool-maps";
 import { Host } from "../host.ts";
+import { InteractionManager } from "../interactions/manager.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import type { ProcessLogger } from "../log/pino-logger.ts";
 import { openStore, type OpenedStore } from "../store/open.ts";
@@ -36,6 +37,7 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     dataDir: options.dataDir,
     dialect: options.dialect,
     sessionFolders: options.sessionFolders,
+    interactions: new InteractionManager({ log, now: () => Date.now(), expiryMs: options.interactionExpiryMs }),
     log,
   });
   // A fault in an adapter's own callbacks must not take the other threads with it.

@@ -1,30 +1,47 @@
+import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
 import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
-import type { Logger } from "../log/logger.ts";
+import type { ThreadItem } from "@foldcast/protocol-core/wire";
+import type { Frame } from "../rpc/frame.ts";
 
-/** Where an interaction came up. `itemId` is the item that it is about, as clients have it. */
-export interface InteractionContext {
-  threadId: string;
-  turnId: string;
-  itemId: string | null;
+/** One client that watches a thread. */
+export interface Screen {
+  readonly session: { readonly name: string; readonly interaction: boolean; readonly policy: Pick<DeliveryPolicy, "messages"> } | null;
+  send(frame: Frame): void;
 }
 
-/** Who answers what an agent asks. The promise may take as long as a person takes; it rejects when nobody will answer. */
+/** All that watch one thread. */
+export interface Screens {
+  readonly subscribers: ReadonlySet<Screen>;
+  /** Queues for each watcher, in order with the thread's other frames, the frame that is meant for it; null = none. */
+  each(frameFor: (screen: Screen) => Frame | null): void;
+}
+
+export type WaitingFlag = "waitingOnApproval" | "waitingOnUserInput";
+
+/** What an interaction needs of the thread in which it came up. No member throws. */
+export interface InteractionHome {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly cwd: string;
+  /** What it is about, as clients have it; null = none of the items. */
+  readonly item: ThreadItem | null;
+  readonly screens: Screens;
+  /** Gives the harness its answer; called at most once. */
+  answer(answer: InteractionAnswer): void;
+  /** Ends the turn, unless it has ended. */
+  interrupt(): void;
+  /** What the thread waits for changed while its turn goes on. */
+  waiting(flags: readonly WaitingFlag[]): void;
+}
+
+/**
+ * Who answers what an agent asks. Every interaction that is opened is settled exactly once: by `home.answer`, or without
+ * it where the harness itself let go of it (`closed`, `turnOver`).
+ */
 export interface InteractionPolicy {
-  answer(request: InteractionRequest, context: InteractionContext): Promise<InteractionAnswer>;
-}
-
-/** Declines every approval and skips every question: nothing is ever permitted in a person's name. */
-export class DeclineAll implements InteractionPolicy {
-  readonly #log: Logger;
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  answer(request: InteractionRequest, context: InteractionContext): Promise<InteractionAnswer> {
-    this.#log.warn("declined an interaction: nobody can be asked yet", { kind: request.kind, id: request.id, ...context });
-    if (request.kind === "question") return Promise.resolve({ kind: "question", answers: {} });
-    const decision = request.offers.includes("decline") ? "decline" : "cancel";
-    return Promise.resolve({ kind: "approval", decision });
-  }
+  opened(request: InteractionRequest, home: InteractionHome): void;
+  /** The harness waits no longer for this one. */
+  closed(turnId: string, requestId: string): void;
+  /** The turn ends, or was interrupted: the harness waits for nothing any more. Idempotent. */
+  turnOver(turnId: string): void;
 }

@@ -20,6 +20,7 @@ export const initializeMethods: readonly Method[] = [
         optOut: new Set(capabilities?.optOutNotificationMethods ?? []),
         policy: policyFor({ name: clientInfo.name, title }, host.options.dialect),
         detail: extension.data?.detail ?? false,
+        interaction: extension.data?.interaction ?? false,
       };
       const { platform } = host;
       const result = {

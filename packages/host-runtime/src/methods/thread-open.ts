@@ -70,6 +70,7 @@ async function resumeThread(known: KnownThread, params: ThreadResumeParams, host
       }
       connection.notify("thread/goal/cleared", { threadId: actor.id });
       actor.feed.release(connection);
+      host.interactions.replay(actor.id, connection);
     });
   } catch (error) {
     actor.feed.release(connection);

@@ -1,4 +1,6 @@
 import type { TurnInput } from "@foldcast/protocol-core/harness";
+import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
+import type { InteractionCommand } from "@foldcast/protocol-core/interaction";
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
 import { TurnInterruptParams, TurnStartParams, TurnSteerParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
@@ -26,8 +28,29 @@ async function settingsFor(actor: ThreadActor, params: TurnStartParams, host: Ho
   return { ...merged, model: (await resolveModel(host.catalogue, wanted, actor.record.harness)).id };
 }
 
+/** The typed answer to an interaction in this input, wherever the client put its text. */
+function typedAnswer({ input }: TurnInput): InteractionCommand | null {
+  const texts = input.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return [texts.join(""), ...texts].map(parseInteractionCommand).find((command) => command !== null) ?? null;
+}
+
+/** Takes a typed answer in the place of a harness. Gives what to tell where it could not be taken; null = it was. */
+function takeTyped(actor: ThreadActor, { interactionId, value }: InteractionCommand, host: Host, connection: Connection): string | null {
+  const { ok, message } = host.interactions.typed(actor.id, interactionId, value, { client: connection.session?.name ?? "", sender: null });
+  return ok ? null : message;
+}
+
 async function startTurn(actor: ThreadActor, params: TurnStartParams, host: Host, connection: Connection): Promise<Reply> {
   const input: TurnInput = { input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null };
+  const command = typedAnswer(input);
+  if (command !== null) {
+    const { run } = actor;
+    const complaint = takeTyped(actor, command, host, connection);
+    if (run !== null && complaint !== null) throw invalidRequest(complaint);
+    if (run !== null) return new Reply({ turn: acceptedTurn(run.id) });
+    const { turnId, begin } = actor.acceptHostTurn(input, complaint ?? "Answered.");
+    return new Reply({ turn: acceptedTurn(turnId) }, begin);
+  }
   const title = actor.record.ephemeral ? titleAnswer(params.outputSchema, input.input) : null;
   if (title !== null && actor.run === null) {
     const { turnId, begin } = actor.acceptHostTurn(input, title);
@@ -66,12 +89,16 @@ export const turnMethods: readonly Method[] = [
     owner: "thread",
     params: TurnSteerParams,
     experimentalFields: ["responsesapiClientMetadata", "responsesapiClientMetadataPatch", "additionalContext"],
-    async handler(params, { host }) {
+    async handler(params, { host, connection }) {
       const actor = loadedThread(host, params.threadId);
       const { run } = actor;
       if (run === null) throw invalidRequest("no active turn to steer");
       if (params.expectedTurnId !== run.id) throw invalidRequest(`expected active turn id \`${params.expectedTurnId}\` but found \`${run.id}\``);
-      await actor.add({ input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null });
+      const input: TurnInput = { input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null };
+      const command = typedAnswer(input);
+      const complaint = command === null ? null : takeTyped(actor, command, host, connection);
+      if (complaint !== null) throw invalidRequest(complaint);
+      if (command === null) await actor.add(input);
       return { turnId: run.id };
     },
   }),

@@ -238,17 +238,6 @@ describe("a harness that misbehaves", () => {
   });
 });
 
-test("an approval is declined in nobody's name, a question stays unanswered", async () => {
-  const { session } = await runningTurn();
-  session.emit({ type: "interaction.opened", at: 1, interaction: { id: "a", kind: "approval", about: "command", offers: ["accept", "cancel"] } });
-  session.emit({ type: "interaction.opened", at: 1, interaction: { id: "q", kind: "question", questions: [] } });
-  await client.until("answers", () => (session.answers.length === 2 ? true : undefined));
-  expect(session.answers).toEqual([
-    { id: "a", answer: { kind: "approval", decision: "cancel" } },
-    { id: "q", answer: { kind: "question", answers: {} } },
-  ]);
-});
-
 test("a title is made from the prompt and costs no harness turn", async () => {
   const { thread } = await client.call("thread/start", { cwd: "/w", ephemeral: true, permissions: ":read-only", threadSource: "thread_title" });
   await client.call("turn/start", {

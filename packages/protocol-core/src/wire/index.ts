@@ -4,5 +4,6 @@ export * from "./items.ts";
 export * from "./turns.ts";
 export * from "./threads.ts";
 export * from "./notifications.ts";
+export * from "./server-requests.ts";
 export * from "./errors.ts";
 export * from "./framing.ts";
