@@ -2,20 +2,11 @@ import { chmod, lstat, mkdir, unlink } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
 import type { AddressInfo, ListenOptions } from "node:net";
 import { dirname } from "node:path";
+import { ListenError } from "./listen-error.ts";
 import { WebSocketHost } from "./websocket.ts";
 import type { WebSocketOptions } from "./websocket.ts";
 
 export type ListenAddress = { kind: "tcp"; host: string; port: number } | { kind: "unix"; path: string };
-
-/** Thrown by `listen`; the command line turns it into an exit code. */
-export class ListenError extends Error {
-  readonly code: "portTaken" | "needsToken" | "failed";
-  constructor(code: ListenError["code"], message: string) {
-    super(message);
-    this.name = "ListenError";
-    this.code = code;
-  }
-}
 
 export interface Listener {
   /** `ws://host:port`, or `unix://path`. */

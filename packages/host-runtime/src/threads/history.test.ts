@@ -81,6 +81,20 @@ describe("turns of a thread", () => {
     expect((await client.request("thread/turns/list", { threadId, cursor: "garbage" })).error?.message).toBe("invalid cursor: garbage");
   });
 
+  test("one that failed before the harness began keeps its place among those of the file", async () => {
+    const ids = await turns(1);
+    setup.adapter.sessions[0]!.breakOff();
+    setup.adapter.beforeOpen = () => Promise.reject(new Error("down"));
+    ids.push((await client.call("turn/start", { threadId, input: text("fails") })).turn.id);
+    await client.turnsCompleted(2);
+    setup.adapter.beforeOpen = () => Promise.resolve();
+    ids.push((await client.call("turn/start", { threadId, input: text("works") })).turn.id);
+    await client.turnsCompleted(3);
+    const page = await list({ sortDirection: "asc", itemsView: "full" });
+    expect(page.data.map((turn) => [turn.id, turn.status])).toEqual([[ids[0], "completed"], [ids[1], "failed"], [ids[2], "completed"]]);
+    expect(page.data[1]!.items[0]).toMatchObject({ type: "userMessage", content: text("fails") });
+  });
+
   test("the summary view is the first prompt and the last answer", async () => {
     setup.adapter.script = (session, input, key) => {
       session.begin(key, input);

@@ -90,14 +90,11 @@ export class ThreadRegistry {
       saved = history === null ? [] : [...(await history.turnIds())];
     }
     const run = actor?.run ?? null;
-    const known = new Set(saved);
-    const kept = actor?.keptRuns.filter((each) => !known.has(each.id)) ?? [];
-    const fromFile = saved.map((id, at) => ({ id, at })).filter(({ id }) => id !== run?.id);
-    const live = run === null ? kept : [...kept, run];
+    const turns = mergeTurns(saved, actor?.keptRuns ?? [], run);
     return {
       threadId: record.id,
-      ids: [...fromFile.map(({ id }) => id), ...live.map(({ id }) => id)],
-      take: (from, to) => take({ history, fromFile, live, run, viewer, onRun }, from, to),
+      ids: turns.map(({ id }) => id),
+      take: (from, to) => take(turns.slice(from, to), history, run, viewer, onRun),
     };
   }
 
@@ -146,29 +143,44 @@ export class ThreadRegistry {
   }
 }
 
-interface Sources {
-  history: ThreadHistory | null;
-  /** Saved turns that count, with their place in the file. */
-  fromFile: readonly { id: string; at: number }[];
-  live: readonly TurnRun[];
-  run: TurnRun | null;
-  viewer: Viewer;
-  onRun: () => void;
+/** A turn of a thread: at a place in its saved file, or known from this process only. */
+type TurnEntry = { id: string; at: number } | { id: string; run: TurnRun };
+
+/**
+ * The turns of the file with those that are not in it (one that failed before the harness began, all of a harness that
+ * saves nothing) at their place in time, and the running one last.
+ */
+function mergeTurns(saved: readonly string[], kept: readonly TurnRun[], run: TurnRun | null): TurnEntry[] {
+  const turns: TurnEntry[] = saved.map((id, at) => ({ id, at })).filter(({ id }) => id !== run?.id);
+  const placeOf = (id: string): number => turns.findIndex((turn) => turn.id === id);
+  // Where the next one goes that is not in the file: before the first turn of ours that is.
+  let place = kept.map((each) => placeOf(each.id)).find((at) => at !== -1) ?? turns.length;
+  for (const each of kept) {
+    const at = placeOf(each.id);
+    if (at === -1) turns.splice(place, 0, { id: each.id, run: each });
+    place = (at === -1 ? place : at) + 1;
+  }
+  if (run !== null) turns.push({ id: run.id, run });
+  return turns;
 }
 
-async function take({ history, fromFile, live, run, viewer, onRun }: Sources, from: number, to: number): Promise<Turn[]> {
-  const turns: Turn[] = [];
-  let at = from;
-  while (at < Math.min(to, fromFile.length)) {
+async function take(turns: readonly TurnEntry[], history: ThreadHistory | null, run: TurnRun | null, viewer: Viewer, onRun: () => void): Promise<Turn[]> {
+  const result: Turn[] = [];
+  for (let at = 0; at < turns.length; ) {
+    const entry = turns[at]!;
+    at += 1;
+    if ("run" in entry) {
+      if (entry.run === run) onRun();
+      result.push(entry.run.snapshot(viewer.policy, viewer.detail));
+      continue;
+    }
     // Turns that stand next to each other in the file are read in one go.
-    let end = at + 1;
-    while (end < Math.min(to, fromFile.length) && fromFile[end]!.at === fromFile[end - 1]!.at + 1) end += 1;
-    turns.push(...(await history!.project(fromFile[at]!.at, fromFile[end - 1]!.at + 1, viewer)));
-    at = end;
+    let end = entry.at + 1;
+    for (let next = turns[at]; next !== undefined && "at" in next && next.at === end; next = turns[at]) {
+      at += 1;
+      end += 1;
+    }
+    result.push(...(await history!.project(entry.at, end, viewer)));
   }
-  for (const each of live.slice(Math.max(from - fromFile.length, 0), Math.max(to - fromFile.length, 0))) {
-    if (each === run) onRun();
-    turns.push(each.snapshot(viewer.policy, viewer.detail));
-  }
-  return turns;
+  return result;
 }

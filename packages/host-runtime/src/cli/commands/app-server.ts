@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { listen } from "../../rpc/listen.ts";
 import type { ListenAddress, Listener } from "../../rpc/listen.ts";
 import { openStandardOutput, serveStdio } from "../../rpc/stdio.ts";
 import type { CommandSpec } from "../command.ts";
@@ -7,7 +6,7 @@ import { environmentSettings, parseFlags, portNumber, SERVER_FLAGS, serverOption
 import { startHost, stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
 import { UsageError } from "../usage-error.ts";
-import { refused } from "./serve.ts";
+import { refused } from "../refused.ts";
 
 const HELP = `foldcast app-server [OPTIONS]
 
@@ -62,6 +61,8 @@ export const command: CommandSpec = {
       if (address === "stdio") await serveStreams(running);
       else if (address === "off") await running.stopped;
       else {
+        // Standard streams need no WebSocket code; a start should not wait for it.
+        const { listen } = await import("../../rpc/listen.ts");
         let listener: Listener;
         try {
           listener = await listen(address, { connect: (transport) => running.host.connect(transport), token: options.token });

@@ -1,9 +1,10 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
-import { listen, ListenError } from "../../rpc/listen.ts";
+import { listen } from "../../rpc/listen.ts";
 import type { Listener } from "../../rpc/listen.ts";
 import { VERSION } from "../../version.ts";
 import type { CommandSpec } from "../command.ts";
 import { environmentSettings, parseFlags, portNumber, SERVER_FLAGS, serverOptions } from "../options.ts";
+import { refused } from "../refused.ts";
 import { startHost, stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,6 +26,8 @@ and there is no other; logs go to stderr.
   --scenario FILE|DIR   scenarios for the scripted harness; --scenario-speed X (0 = no delays),
                         --scenario-process (play them in a child process)
   --dialect NAME        auto (by client), default or desktop
+  --interaction-expiry-ms N
+                        deny what nobody answers after N milliseconds (30 minutes)
   --data-dir DIR        where harnesses keep files of their own
   --no-native           serve no models of a Codex installation
   --log-level LEVEL     debug, info, warn or error (warn); --log-file FILE instead of stderr
@@ -63,14 +66,6 @@ export const command: CommandSpec = {
     return 0;
   },
 };
-
-/** The exit code for an address that cannot be listened on. */
-export function refused(error: unknown, stderr: NodeJS.WritableStream): number {
-  if (!(error instanceof ListenError)) throw error;
-  if (error.code === "needsToken") throw new UsageError(error.message);
-  stderr.write(`foldcast: ${error.message}${error.code === "portTaken" ? "; choose another with --port N, or --port 0 for any free one" : ""}\n`);
-  return error.code === "portTaken" ? 3 : 1;
-}
 
 /** Tells a person how to go on. */
 async function introduce({ host }: RunningHost, url: string, withToken: boolean, stderr: NodeJS.WritableStream): Promise<void> {
