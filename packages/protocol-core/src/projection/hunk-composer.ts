@@ -5,6 +5,22 @@ interface NetHunk {
   start: number;
   base: readonly string[];
   now: readonly string[];
+  /** The lines as a diff shows them, made when somebody looks. */
+  marked?: readonly string[];
+}
+
+/** Neighbouring hunks, with what they add to the positions behind them. Small, so that a look into one is cheap. */
+interface Block {
+  hunks: NetHunk[];
+  shift: number;
+}
+const BLOCK_SIZE = 128;
+
+/** A place between the hunks: everything in front of it shifts positions by `shift`. */
+interface Place {
+  block: number;
+  at: number;
+  shift: number;
 }
 
 /**
@@ -13,7 +29,12 @@ interface NetHunk {
  * earlier ones (somebody else changed the file in between): then no net can be claimed.
  */
 export class HunkComposer {
-  #net: NetHunk[] = [];
+  readonly #blockSize: number;
+  #blocks: Block[] = [{ hunks: [], shift: 0 }];
+
+  constructor(blockSize = BLOCK_SIZE) {
+    this.#blockSize = blockSize;
+  }
 
   add(hunks: readonly DiffHunk[]): boolean {
     // From the last to the first, so that earlier positions still mean the file before this diff.
@@ -25,42 +46,44 @@ export class HunkComposer {
 
   hunks(): DiffHunk[] {
     let shift = 0;
-    return this.#net.map(({ start, base, now }) => {
-      const hunk: DiffHunk = {
+    return this.#blocks.flatMap((block) => block.hunks).map((hunk) => {
+      const { start, base, now } = hunk;
+      const oldLines = base.length;
+      const newLines = now.length;
+      const diff: DiffHunk = {
         // A side without lines names the line before it, as git does.
-        oldStart: base.length === 0 ? start : start + 1,
-        oldLines: base.length,
-        newStart: now.length === 0 ? start + shift : start + shift + 1,
-        newLines: now.length,
-        lines: [...base.map((line) => `-${line}`), ...now.map((line) => `+${line}`)],
+        oldStart: oldLines === 0 ? start : start + 1,
+        oldLines,
+        newStart: newLines === 0 ? start + shift : start + shift + 1,
+        newLines,
+        lines: (hunk.marked ??= [...base.map((line) => `-${line}`), ...now.map((line) => `+${line}`)]),
       };
-      shift += now.length - base.length;
-      return hunk;
+      shift += newLines - oldLines;
+      return diff;
     });
   }
 
   /** `change` is in positions of the file as it is now. */
   #replace(change: NetHunk): boolean {
     const end = change.start + change.base.length;
-    let shift = 0;
-    let first = 0;
-    for (; first < this.#net.length; first += 1) {
-      const hunk = this.#net[first]!;
-      if (hunk.start + shift + hunk.now.length >= change.start) break;
-      shift += hunk.now.length - hunk.base.length;
-    }
+    const first = this.#find(change.start);
     const base: string[] = [];
     const now: string[] = [];
     let cursor = change.start;
-    let start = change.start - shift;
-    let last = first;
-    let innerShift = shift;
-    for (; last < this.#net.length; last += 1) {
-      const hunk = this.#net[last]!;
-      const from = hunk.start + innerShift;
-      if (from > end) break;
+    let start = change.start - first.shift;
+    let shift = first.shift;
+    let tail: readonly string[] = [];
+    const { touched, after } = this.#from(first, (hunk) => {
+      const from = hunk.start + shift;
+      if (from > end) return false;
+      shift += hunk.now.length - hunk.base.length;
+      return true;
+    });
+    shift = first.shift;
+    for (const [n, hunk] of touched.entries()) {
+      const from = hunk.start + shift;
       const to = from + hunk.now.length;
-      if (last === first) start = Math.min(start, hunk.start);
+      if (n === 0) start = Math.min(start, hunk.start);
       // Lines of this change in front of the hunk are still as in the first text.
       for (; cursor < Math.min(from, end); cursor += 1) base.push(change.base[cursor - change.start]!);
       // Lines of the hunk in front of this change stay.
@@ -70,23 +93,75 @@ export class HunkComposer {
       }
       base.push(...hunk.base);
       cursor = Math.max(cursor, Math.min(to, end));
-      if (to > end) {
-        now.push(...change.now, ...hunk.now.slice(end - from));
-        last += 1;
-        return this.#put(first, last, { start, base, now });
-      }
-      innerShift += hunk.now.length - hunk.base.length;
+      // Only the last one can reach beyond this change.
+      if (to > end) tail = hunk.now.slice(end - from);
+      shift += hunk.now.length - hunk.base.length;
     }
     for (; cursor < end; cursor += 1) base.push(change.base[cursor - change.start]!);
-    now.push(...change.now);
-    return this.#put(first, last, { start, base, now });
-  }
-
-  #put(first: number, last: number, hunk: NetHunk): true {
-    const trimmed = trim(hunk);
-    this.#net.splice(first, last - first, ...(trimmed === null ? [] : [trimmed]));
+    now.push(...change.now, ...tail);
+    this.#put(first, after, trim({ start, base, now }));
     return true;
   }
+
+  /** The first place whose hunk ends at or behind `position`. */
+  #find(position: number): Place {
+    let shift = 0;
+    let block = 0;
+    for (; block < this.#blocks.length - 1; block += 1) {
+      const { hunks, shift: own } = this.#blocks[block]!;
+      const last = hunks.at(-1);
+      if (last !== undefined && last.start + last.base.length + shift + own >= position) break;
+      shift += own;
+    }
+    const { hunks } = this.#blocks[block]!;
+    let at = 0;
+    for (; at < hunks.length; at += 1) {
+      const hunk = hunks[at]!;
+      if (hunk.start + shift + hunk.now.length >= position) break;
+      shift += hunk.now.length - hunk.base.length;
+    }
+    return { block, at, shift };
+  }
+
+  /** Hunks from a place on, as long as `takes` says so, and the place behind them. */
+  #from(place: Place, takes: (hunk: NetHunk) => boolean): { touched: NetHunk[]; after: { block: number; at: number } } {
+    const touched: NetHunk[] = [];
+    let { block, at } = place;
+    for (;;) {
+      const hunk = this.#blocks[block]!.hunks[at];
+      if (hunk === undefined) {
+        if (block + 1 >= this.#blocks.length) return { touched, after: { block, at } };
+        block += 1;
+        at = 0;
+      } else if (takes(hunk)) {
+        touched.push(hunk);
+        at += 1;
+      } else return { touched, after: { block, at } };
+    }
+  }
+
+  /** Puts a hunk (null = nothing) in the place of those between the two places. */
+  #put(first: Place, after: { block: number; at: number }, hunk: NetHunk | null): void {
+    const home = this.#blocks[first.block]!;
+    const inserted = hunk === null ? [] : [hunk];
+    if (after.block === first.block) home.hunks.splice(first.at, after.at - first.at, ...inserted);
+    else {
+      const rest = this.#blocks[after.block]!.hunks.slice(after.at);
+      home.hunks.splice(first.at, home.hunks.length - first.at, ...inserted, ...rest);
+      this.#blocks.splice(first.block + 1, after.block - first.block);
+    }
+    home.shift = shiftOf(home.hunks);
+    if (home.hunks.length <= this.#blockSize) return;
+    const moved = home.hunks.splice(home.hunks.length >> 1);
+    home.shift = shiftOf(home.hunks);
+    this.#blocks.splice(first.block + 1, 0, { hunks: moved, shift: shiftOf(moved) });
+  }
+}
+
+function shiftOf(hunks: readonly NetHunk[]): number {
+  let shift = 0;
+  for (const { base, now } of hunks) shift += now.length - base.length;
+  return shift;
 }
 
 function trim(hunk: NetHunk): NetHunk | null {

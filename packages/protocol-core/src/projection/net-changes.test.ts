@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import type { DiffHunk, FileEdit } from "../harness/index.ts";
 import { unifiedHunks } from "../tools/diff/index.ts";
 import { applyHunks } from "./file-changes.ts";
+import { HunkComposer } from "./hunk-composer.ts";
 import { NetChanges } from "./net-changes.ts";
 
 const file = fc.array(fc.constantFrom("a", "b", "c", "d", ""), { minLength: 1, maxLength: 12 }).map((lines) => `${lines.join("\n")}\n`);
@@ -37,6 +38,23 @@ it("adds up diffs of a file whose text is not known to the one net diff", () => 
     const last = versions.at(-1)!;
     if (first === last) expect(changes).toEqual([]);
     else expect(applyHunks(first, parseHunks(changes[0]!.diff))).toBe(last);
+  }), { numRuns: 500 });
+});
+
+it("adds up many scattered changes, whatever the size of its blocks", () => {
+  const line = fc.constantFrom("a", "b", "c");
+  const change = fc.record({ at: fc.nat(59), remove: fc.nat(4), add: fc.array(line, { maxLength: 4 }) });
+  fc.assert(fc.property(fc.array(change, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 6 }), (changes, blockSize) => {
+    const first = Array.from({ length: 60 }, (_, n) => `line ${n}`);
+    let now = first;
+    const composer = new HunkComposer(blockSize);
+    for (const { at, remove, add } of changes) {
+      const next = [...now.slice(0, at), ...add, ...now.slice(at + remove)];
+      const hunks = parseHunks(unifiedHunks(`${now.join("\n")}\n`, `${next.join("\n")}\n`));
+      if (next.length > 0 && now.length > 0) expect(composer.add(hunks)).toBe(true);
+      now = next.length > 0 ? next : now;
+    }
+    expect(applyHunks(`${first.join("\n")}\n`, composer.hunks())).toBe(`${now.join("\n")}\n`);
   }), { numRuns: 500 });
 });
 
