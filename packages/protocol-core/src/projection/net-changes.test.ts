@@ -36,8 +36,8 @@ it("adds up diffs of a file whose text is not known to the one net diff", () => 
     const changes = net(edits.filter((edit) => edit.hunks!.length > 0)).changes();
     const first = versions[0]!;
     const last = versions.at(-1)!;
-    if (first === last) expect(changes).toEqual([]);
-    else expect(applyHunks(first, parseHunks(changes[0]!.diff))).toBe(last);
+    // The way back may go through other lines than the way there: then a diff is left that says the same text again.
+    expect(applyHunks(first, parseHunks(changes[0]?.diff ?? ""))).toBe(last);
   }), { numRuns: 500 });
 });
 
@@ -56,6 +56,12 @@ it("adds up many scattered changes, whatever the size of its blocks", () => {
     }
     expect(applyHunks(`${first.join("\n")}\n`, composer.hunks())).toBe(`${now.join("\n")}\n`);
   }), { numRuns: 500 });
+});
+
+it("leaves nothing of a diff that is taken back line by line", () => {
+  const there: FileEdit = { path: "/w/f", hunks: [{ oldStart: 2, oldLines: 1, newStart: 2, newLines: 2, lines: ["-b", "+x", "+y"] }] };
+  const back: FileEdit = { path: "/w/f", hunks: [{ oldStart: 2, oldLines: 2, newStart: 2, newLines: 1, lines: ["-x", "-y", "+b"] }] };
+  expect(net([there, back]).changes()).toEqual([]);
 });
 
 it("gives first against last where the texts are known, whatever the kind of edit in between", () => {
