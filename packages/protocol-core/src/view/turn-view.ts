@@ -108,7 +108,7 @@ function append(view: TurnView, itemId: string, delta: string, index: number): b
     // A copy: the started item's list may be shared with whoever sent it.
     item.summary = [...item.summary];
     while (item.summary.length <= index) item.summary.push("");
-    item.summary[index] += delta;
+    item.summary[index] = (item.summary[index] ?? "") + delta;
   } else return false;
   return true;
 }

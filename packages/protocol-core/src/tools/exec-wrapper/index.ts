@@ -5,13 +5,12 @@ import { type ExecLimits, parseProgram } from "./parse.ts";
 import { type ExecPragma, readPragma } from "./pragma.ts";
 import { resolveNames } from "./scope.ts";
 
-export type { ExecCall, ResolvedCall, UnresolvedCall } from "./calls.ts";
+export type { ExecCall } from "./calls.ts";
 export { type ExecEnvelope, readExecOutput } from "./output.ts";
 export type { ExecLimits } from "./parse.ts";
 export type { ExecPragma } from "./pragma.ts";
 export { formatTopLevelStatements } from "./statements.ts";
-export { type ExecSummary, summarizeExec } from "./summary.ts";
-export type { Reason } from "./values.ts";
+export { summarizeExec } from "./summary.ts";
 
 export interface ExecProgram {
   /** Set when the runtime refuses the program, or it is beyond the reader's bounds; then there are no calls. */

@@ -4,7 +4,7 @@ import { type Chunk, type Operation, readPatchText } from "./grammar.ts";
 import { languageOfPath } from "./language.ts";
 
 export { languageOfPath } from "./language.ts";
-export { patchFromShell, type ShellPatch } from "./shell.ts";
+export { patchFromShell } from "./shell.ts";
 
 export interface PatchFile {
   /** As the patch writes it; the old path of a move. */

@@ -1,4 +1,3 @@
-export type { CommandAction } from "./action.ts";
 export { classifyArgv, classifyCommand } from "./classify.ts";
 export { shlexJoin, shlexSplit } from "./shlex.ts";
 export { unwrapShell } from "./wrapper.ts";
