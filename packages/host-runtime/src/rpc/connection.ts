@@ -24,6 +24,9 @@ export const DEFAULT_LIMITS: ConnectionLimits = { maxQueuedBytes: 64 * 1024 * 10
 /** A frame counts for no more than this towards the limit: one big answer must not cut off who asked for it. */
 const MAX_FRAME_WEIGHT = 256 * 1024;
 
+/** How long a peer that has ended its side still gets answers. */
+const LAST_ANSWERS_MS = 5_000;
+
 export interface ConnectionHandler {
   request(connection: Connection, method: string, params: unknown): unknown;
   notification(connection: Connection, method: string, params: unknown): void;
@@ -60,6 +63,8 @@ export class Connection {
   #waitingWeight = 0;
   #flushScheduled = false;
   #openRequests = 0;
+  #writing = 0;
+  #inputEnded = false;
 
   constructor(options: ConnectionOptions) {
     this.#transport = options.transport;
@@ -126,12 +131,26 @@ export class Connection {
     this.#transport.terminate();
   }
 
+  /** For the transport: the peer will send no more. What it asked is answered, within limits, then the link is over. */
+  handleInputEnd(): void {
+    if (!this.#open) return;
+    this.#inputEnded = true;
+    setTimeout(() => this.handleClosed(), LAST_ANSWERS_MS).unref();
+    this.#closeWhenAnswered();
+  }
+
   /** For the transport: the link is gone. */
   handleClosed(): void {
     if (!this.#open) return;
     this.#open = false;
     this.#queue = [];
     this.#resolveClosed();
+  }
+
+  #closeWhenAnswered(): void {
+    if (!this.#inputEnded || this.#openRequests > 0) return;
+    this.#flush();
+    if (this.#writing === 0) this.handleClosed();
   }
 
   #flush(): void {
@@ -141,8 +160,11 @@ export class Connection {
     this.#queue = [];
     this.#queueWeight = 0;
     if (!this.#open || frames.length === 0) return;
+    this.#writing += 1;
     this.#transport.write(frames, () => {
+      this.#writing -= 1;
       this.#waitingWeight -= weight;
+      this.#closeWhenAnswered();
     });
   }
 
@@ -163,7 +185,10 @@ export class Connection {
         (result: unknown) => this.#answer(id, method, result),
         (error: unknown) => this.#reject(id, method, error),
       )
-      .finally(() => (this.#openRequests -= 1))
+      .finally(() => {
+        this.#openRequests -= 1;
+        this.#closeWhenAnswered();
+      })
       .catch(() => undefined);
   }
 

@@ -27,8 +27,8 @@ class StdioTransport implements Transport {
 }
 
 /**
- * Serves one client on a pair of streams, one JSON object a line. The connection closes when the input ends or the
- * output breaks.
+ * Serves one client on a pair of streams, one JSON object a line. The connection closes when the input has ended and
+ * its last requests are answered, or when the output breaks.
  */
 export function serveStdio(input: Readable, output: Writable, connect: (transport: Transport) => Connection, onTooLong: () => void): Connection {
   const connection = connect(new StdioTransport(output));
@@ -37,7 +37,7 @@ export function serveStdio(input: Readable, output: Writable, connect: (transpor
   input.on("data", (chunk: Buffer) => lines.push(chunk));
   input.on("end", () => {
     lines.end();
-    close();
+    connection.handleInputEnd();
   });
   input.on("error", close);
   output.on("error", close);

@@ -143,7 +143,12 @@ test("on standard streams the connection ends with the input, and answers what c
   const input = new PassThrough();
   const output = new PassThrough();
   const connection = serveStdio(input, output, (transport) => setup.host.connect(transport), () => undefined);
-  input.end('{"id":1,"method":"thread/loaded/list","params":{}}');
+  let text = "";
+  output.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
+  const initialize = { id: 1, method: "initialize", params: { clientInfo: { name: "a", version: "1" } } };
+  input.end([initialize, { id: 2, method: "thread/list", params: {} }, { id: 3, method: "thread/loaded/list", params: {} }].map((frame) => JSON.stringify(frame)).join("\n"));
   await connection.closed;
   expect(connection.isOpen).toBe(false);
+  const ids = text.trim().split("\n").map((line) => (JSON.parse(line) as { id?: number }).id).filter((id) => id !== undefined);
+  expect(ids.sort()).toEqual([1, 2, 3]);
 });
