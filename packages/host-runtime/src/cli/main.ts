@@ -13,6 +13,7 @@ interface Entry {
 const COMMANDS: Readonly<Record<string, Entry>> = {
   serve: { summary: "serve the Codex app-server protocol on a WebSocket", load: async () => (await import("./commands/serve.ts")).command },
   "app-server": { summary: "the same on standard streams, in the place of `codex app-server`", load: async () => (await import("./commands/app-server.ts")).command },
+  chat: { summary: "talk with an agent on the terminal or through a pipe", load: async () => (await import("./commands/chat.ts")).command },
   models: { summary: "list the models on offer", load: async () => (await import("./commands/models.ts")).command },
   replay: { summary: "show how saved sessions fold", load: async () => (await import("./commands/replay.ts")).command },
   scenario: { summary: "check a scenario file of the scripted harness", load: async () => (await import("./commands/scenario.ts")).command },

@@ -120,7 +120,8 @@ function isTrue(value: string | null): boolean {
   return value === "1" || value === "true";
 }
 
-function readToken(mode: string | null, file: string | null): string | null {
+/** The token in a file, without the white space around it. */
+export function readToken(mode: string | null, file: string | null): string | null {
   if (mode !== null && mode !== "capability-token") throw new UsageError(`--ws-auth ${mode} is not supported; use \`capability-token\``);
   if (file === null) {
     if (mode !== null) throw new UsageError("--ws-auth capability-token needs --ws-token-file FILE");

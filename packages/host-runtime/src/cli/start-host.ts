@@ -23,7 +23,7 @@ const CLOSE_PATIENCE_MS = 8_000;
  * Builds the host of this process from its options. Throws a `UsageError` for a harness that is not registered, and a
  * `StoreLockedError` when another process owns the store.
  */
-export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir)): RunningHost {
+export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir), signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"]): RunningHost {
   const known = harnesses.map((entry) => entry.id);
   const unknown = options.harnesses?.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`; there are ${known.join(", ")}`);
@@ -43,7 +43,7 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
   // A fault in an adapter's own callbacks must not take the other threads with it.
   process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
   process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
-  return { host, log, store, stopped: firstSignal() };
+  return { host, log, store, stopped: firstSignal(signals) };
 }
 
 /** Ends turns, sessions and clients; never takes longer than a person waits. */
@@ -54,9 +54,8 @@ export async function stopHost({ host, log, store }: RunningHost): Promise<void>
   await log.flush();
 }
 
-function firstSignal(): Promise<NodeJS.Signals> {
+function firstSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    const signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
     let seen = false;
     for (const signal of signals) {
       process.on(signal, () => {

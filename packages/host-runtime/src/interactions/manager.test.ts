@@ -144,7 +144,7 @@ describe("an approval", () => {
     expect(turn.log.slice(2)).toEqual(["cancel"]);
     clock.pass(1_000);
     expect(turn.log.slice(2)).toEqual(["cancel", "interrupt"]);
-    manager.opened({ ...COMMAND, offers: ["accept", "decline"] } as InteractionRequest, turn);
+    manager.opened({ ...COMMAND, offers: ["accept", "decline"] }, turn);
     manager.reply(screen, "foldcast:i2", { result: { decision: "cancel" } });
     expect(turn.log.slice(-2)).toEqual(["decline", "interrupt"]);
   });
@@ -152,9 +152,9 @@ describe("an approval", () => {
   it("never gets more than the harness offers; without any way to say no, a no ends the turn", () => {
     const screen = new FakeScreen("a");
     const { manager, turn } = setup(screen);
-    manager.opened({ ...COMMAND, offers: ["accept"] } as InteractionRequest, turn);
+    manager.opened({ ...COMMAND, offers: ["accept"] }, turn);
     manager.reply(screen, "foldcast:i1", { result: { decision: "acceptForSession" } });
-    manager.opened({ ...COMMAND, offers: ["accept"] } as InteractionRequest, turn);
+    manager.opened({ ...COMMAND, offers: ["accept"] }, turn);
     manager.reply(screen, "foldcast:i2", { result: { decision: "decline" } });
     expect(turn.log.filter((line) => !line.startsWith("waiting"))).toEqual(["accept", "decline", "interrupt"]);
   });

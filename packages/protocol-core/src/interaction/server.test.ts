@@ -64,7 +64,7 @@ it("a no to a question-like approval carries its words", () => {
 });
 
 it("a client makes the same interaction of a request, native or ours, and null of another", () => {
-  const request = toServerRequest({ ...approval("command", ["accept", "cancel"]), command: "ls" } as InteractionRequest, place, "i");
+  const request = toServerRequest({ ...approval("command", ["accept", "cancel"]), command: "ls" }, place, "i");
   expect(fromServerRequest(request.method, request.params, null)).toMatchObject({ kind: "approval", about: "command", command: "ls", offers: ["accept", "cancel"] });
   const native = { itemId: "x", availableDecisions: ["accept", { acceptWithExecpolicyAmendment: {} }, "cancel"] };
   expect(fromServerRequest("item/commandExecution/requestApproval", native, null)).toMatchObject({ offers: ["accept", "cancel"] });

@@ -1,0 +1,207 @@
+import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
+import { refusal } from "@foldcast/protocol-core/interaction";
+import type { Locale } from "@foldcast/protocol-core/interaction";
+import { applyToThread, viewOfThread } from "@foldcast/protocol-core/view";
+import type { ThreadView, TurnView } from "@foldcast/protocol-core/view";
+import { isJsonObject } from "@foldcast/protocol-core/wire";
+import type { Notification, RequestId, Thread, Turn } from "@foldcast/protocol-core/wire";
+import { VERSION } from "../version.ts";
+import { OpenRequest } from "./open-request.ts";
+import { RpcClient } from "./rpc-client.ts";
+import type { ClientTransport } from "./rpc-client.ts";
+import { makeSignal } from "./signal.ts";
+
+/** What a chat shows. Called in the order in which things happen. */
+export interface ChatView {
+  /** Every notification and request, of any thread, as it came. */
+  frame(text: string): void;
+  opened(thread: Thread, model: string, turns: readonly TurnView[]): void;
+  prompt(text: string, threadId: string): void;
+  /** Of the chat's own thread, after the state took it in. */
+  notification(notification: Notification, turn: TurnView | null): void;
+  asked(request: OpenRequest): void;
+  answered(request: OpenRequest, answer: InteractionAnswer): void;
+  turnEnded(turn: TurnView): void;
+  /** A word of the chat itself. */
+  notice(text: string): void;
+}
+
+/** Ids of foldcast's own requests, whose server takes typed answers; another server would give them to a model. */
+const FOLDCAST_ID = /^foldcast:/;
+const NOT_SUPPORTED = -32601;
+
+/** One client on one thread at a time: its state, and what can be done to it. */
+export class Conversation {
+  readonly #rpc: RpcClient;
+  readonly #view: ChatView;
+  readonly #locale: Locale;
+  #thread: { state: ThreadView; cwd: string } | null = null;
+  #runningTurn: string | null = null;
+  #requests: OpenRequest[] = [];
+  #closed: string | null = null;
+  #changed = makeSignal();
+
+  constructor(transport: ClientTransport, view: ChatView, locale: Locale) {
+    this.#view = view;
+    this.#locale = locale;
+    this.#rpc = new RpcClient(transport, {
+      notification: ({ method, params, text }) => this.#onNotification(method, params, text),
+      request: ({ id, method, params, text }) => this.#onRequest(id, method, params, text),
+      closed: (reason) => {
+        this.#closed = reason;
+        this.#wake();
+      },
+    });
+  }
+
+  get threadId(): string | null {
+    return this.#thread?.state.id ?? null;
+  }
+  get cwd(): string {
+    return this.#thread?.cwd ?? "/";
+  }
+  get turns(): TurnView[] {
+    return [...(this.#thread?.state.turns.values() ?? [])];
+  }
+  get running(): boolean {
+    return this.#runningTurn !== null;
+  }
+  /** The request that is answered next: the one that waits longest. */
+  get request(): OpenRequest | null {
+    return this.#requests[0] ?? null;
+  }
+  /** Why the connection ended; null while it stands. */
+  get closed(): string | null {
+    return this.#closed;
+  }
+  /** Resolves at the next change of what can be done. */
+  get changed(): Promise<void> {
+    return this.#changed.promise;
+  }
+
+  async initialize(): Promise<void> {
+    await this.#rpc.request("initialize", {
+      clientInfo: { name: "foldcast-chat", title: "foldcast chat", version: VERSION },
+      capabilities: { experimentalApi: true, extensions: { foldcast: { detail: true, interaction: true } } },
+    });
+    this.#rpc.notify("initialized");
+  }
+
+  /** Rejects when the server has no such model: it would put another one in its place. */
+  async start(model: string | null, cwd: string): Promise<void> {
+    const opened = await this.#rpc.request<{ thread: Thread; model: string }>("thread/start", { cwd, ...(model === null ? {} : { model }) });
+    if (model !== null && opened.model !== model) throw new Error(`there is no model \`${model}\`; foldcast models lists them`);
+    this.#open(opened.thread, opened.model);
+  }
+
+  async resume(threadId: string): Promise<void> {
+    const opened = await this.#rpc.request<{ thread: Thread; model: string }>("thread/resume", { threadId });
+    this.#open(opened.thread, opened.model);
+  }
+
+  /** Newest first. */
+  async threads(): Promise<Thread[]> {
+    return (await this.#rpc.request<{ data: Thread[] }>("thread/list", { limit: 20, sortKey: "updated_at" })).data;
+  }
+
+  async models(): Promise<{ id: string; displayName: string }[]> {
+    return (await this.#rpc.request<{ data: { id: string; displayName: string }[] }>("model/list", { limit: 200 })).data;
+  }
+
+  async prompt(text: string, model: string | null): Promise<void> {
+    const threadId = this.#requireThread();
+    this.#view.prompt(text, threadId);
+    const { turn } = await this.#rpc.request<{ turn: Turn }>("turn/start", { threadId, input: [{ type: "text", text, text_elements: [] }], ...(model === null ? {} : { model }) });
+    // The end may have come in one piece with the answer.
+    if ((this.#thread?.state.turns.get(turn.id)?.status ?? "inProgress") === "inProgress") this.#runningTurn ??= turn.id;
+    this.#wake();
+  }
+
+  /** A typed answer to an interaction of a foldcast server. Rejects with the server's words where it fits none. */
+  async steerTyped(text: string): Promise<void> {
+    const threadId = this.#requireThread();
+    await this.#rpc.request("turn/steer", { threadId, expectedTurnId: this.#runningTurn ?? "", input: [{ type: "text", text, text_elements: [] }] });
+  }
+
+  async answer(request: OpenRequest, answer: InteractionAnswer): Promise<void> {
+    this.#drop(request.id);
+    this.#view.answered(request, answer);
+    const words = answer.kind === "approval" ? answer.text : undefined;
+    // A reply has no place for words to the agent; the typed form has.
+    if (words !== undefined && FOLDCAST_ID.test(String(request.id))) {
+      try {
+        return await this.steerTyped(`/_interaction ${request.id} deny ${words}`);
+      } catch {
+        // Somebody was faster, or the turn ended: then the reply below is as harmless as any late one.
+      }
+    }
+    this.#rpc.respond(request.id, request.reply(answer));
+  }
+
+  /** Says no where nobody is left who could say yes. */
+  decline(request: OpenRequest): Promise<void> {
+    return this.answer(request, refusal(request.request));
+  }
+
+  async interrupt(): Promise<void> {
+    const turnId = this.#runningTurn;
+    if (turnId !== null) await this.#rpc.request("turn/interrupt", { threadId: this.#requireThread(), turnId });
+  }
+
+  close(): void {
+    this.#rpc.close();
+  }
+
+  #requireThread(): string {
+    if (this.#thread === null) throw new Error("no thread is open");
+    return this.#thread.state.id;
+  }
+
+  #open(thread: Thread, model: string): void {
+    const state = viewOfThread(thread, thread.turns);
+    this.#thread = { state, cwd: thread.cwd };
+    this.#requests = this.#requests.filter(({ threadId }) => threadId === thread.id);
+    this.#runningTurn = thread.turns.findLast((turn) => turn.status === "inProgress")?.id ?? null;
+    this.#view.opened(thread, model, [...state.turns.values()]);
+    this.#wake();
+  }
+
+  #onNotification(method: string, params: unknown, text: string): void {
+    this.#view.frame(text);
+    if (this.#thread === null || !isJsonObject(params) || params["threadId"] !== this.#thread.state.id) return;
+    // Of a method that the view does not know, it changes nothing.
+    const notification = { method, params } as unknown as Notification;
+    applyToThread(this.#thread.state, notification);
+    const turnId = typeof params["turnId"] === "string" ? params["turnId"] : isJsonObject(params["turn"]) ? String(params["turn"]["id"]) : null;
+    const turn = turnId === null ? null : (this.#thread.state.turns.get(turnId) ?? null);
+    this.#view.notification(notification, turn);
+    if (method === "serverRequest/resolved") this.#drop(params["requestId"]);
+    else if (method === "turn/started") this.#runningTurn = turnId;
+    else if (method === "turn/completed" && turn !== null) {
+      if (this.#runningTurn === turnId) this.#runningTurn = null;
+      this.#view.turnEnded(turn);
+    }
+    this.#wake();
+  }
+
+  #onRequest(id: RequestId, method: string, params: unknown, text: string): void {
+    this.#view.frame(text);
+    const itemId = isJsonObject(params) && typeof params["itemId"] === "string" ? params["itemId"] : "";
+    const item = this.turns.map((turn) => turn.items.get(itemId)?.item).find((found) => found !== undefined) ?? null;
+    const request = OpenRequest.of(id, method, params, item, this.#locale);
+    if (request === null) return this.#rpc.refuse(id, NOT_SUPPORTED, `a chat cannot answer ${method}`);
+    this.#requests.push(request);
+    this.#view.asked(request);
+    this.#wake();
+  }
+
+  #drop(id: unknown): void {
+    this.#requests = this.#requests.filter((request) => request.id !== id);
+  }
+
+  #wake(): void {
+    const { resolve } = this.#changed;
+    this.#changed = makeSignal();
+    resolve();
+  }
+}

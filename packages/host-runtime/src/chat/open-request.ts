@@ -1,0 +1,60 @@
+import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
+import { fromServerRequest, payloadOf, readTyped, toServerReply } from "@foldcast/protocol-core/interaction";
+import type { FormAnswers, InteractionPayload, Locale, TypedAnswer } from "@foldcast/protocol-core/interaction";
+import { isJsonObject } from "@foldcast/protocol-core/wire";
+import type { RequestId, ServerRequestMethod, ServerRequestReply, ThreadItem } from "@foldcast/protocol-core/wire";
+
+const DECISIONS: Readonly<Record<string, "accept" | "decline" | "acceptForSession">> = { approve: "accept", deny: "decline", always: "acceptForSession" };
+
+/** A request of the server that waits for this client's answer. */
+export class OpenRequest {
+  readonly id: RequestId;
+  readonly method: ServerRequestMethod;
+  readonly threadId: string;
+  readonly item: ThreadItem | null;
+  readonly request: InteractionRequest;
+  readonly payload: InteractionPayload;
+  readonly #params: unknown;
+  #answers: FormAnswers = {};
+
+  private constructor(id: RequestId, method: ServerRequestMethod, params: Readonly<Record<string, unknown>>, item: ThreadItem | null, request: InteractionRequest, payload: InteractionPayload) {
+    this.id = id;
+    this.method = method;
+    this.threadId = typeof params["threadId"] === "string" ? params["threadId"] : "";
+    this.item = item;
+    this.request = request;
+    this.payload = payload;
+    this.#params = params;
+  }
+
+  /** Null for a request of a kind that a chat cannot show. */
+  static of(id: RequestId, method: string, params: unknown, item: ThreadItem | null, locale: Locale): OpenRequest | null {
+    if (!isJsonObject(params)) return null;
+    const read = fromServerRequest(method, params, item);
+    if (read === null) return null;
+    const offers = offersOf(params["foldcast"]);
+    const request: InteractionRequest = offers === null ? read : read.kind === "approval" ? { ...read, offers } : { id: read.id, kind: "approval", about: "tool", reason: read.questions[0]?.question ?? null, offers };
+    return new OpenRequest(id, method as ServerRequestMethod, params, item, request, payloadOf(request, String(id), null, locale));
+  }
+
+  /** What the typed text does. An answer to one of several questions is kept until the last one is answered. */
+  read(typed: string): TypedAnswer {
+    const read = readTyped(this.request, typed, this.#answers);
+    if (read.kind === "partial") this.#answers = read.answers;
+    return read;
+  }
+
+  reply(answer: InteractionAnswer): ServerRequestReply {
+    return toServerReply(this.method, this.#params, answer);
+  }
+}
+
+/** What a foldcast server says of an approval beside Codex's own members: what really is on offer. */
+function offersOf(extra: unknown): ("accept" | "decline" | "acceptForSession")[] | null {
+  const interaction = isJsonObject(extra) ? extra["interaction"] : undefined;
+  if (!isJsonObject(interaction) || interaction["kind"] !== "approval" || !Array.isArray(interaction["actions"])) return null;
+  return interaction["actions"].flatMap((action) => {
+    const decision = isJsonObject(action) && typeof action["value"] === "string" ? DECISIONS[action["value"]] : undefined;
+    return decision === undefined ? [] : [decision];
+  });
+}

@@ -1,0 +1,95 @@
+import { isJsonObject, parseFrame, serializeFrame } from "@foldcast/protocol-core/wire";
+import type { RequestId } from "@foldcast/protocol-core/wire";
+
+/** The byte side of a client. */
+export interface ClientTransport {
+  send(text: string): void;
+  /** To be called once. `closed` comes once, with the reason in words. */
+  listen(receive: (text: string) => void, closed: (reason: string) => void): void;
+  close(): void;
+}
+
+/** A refusal by the server. */
+export class RpcError extends Error {
+  readonly code: number | null;
+  constructor(error: unknown) {
+    const body = isJsonObject(error) ? error : {};
+    super(typeof body["message"] === "string" ? body["message"] : "the server refused");
+    this.name = "RpcError";
+    this.code = typeof body["code"] === "number" ? body["code"] : null;
+  }
+}
+
+export interface RpcEvents {
+  notification(frame: { method: string; params: unknown; text: string }): void;
+  request(frame: { id: RequestId; method: string; params: unknown; text: string }): void;
+  closed(reason: string): void;
+}
+
+/** The client's half of the protocol: matches answers to requests, hands on the rest in order. */
+export class RpcClient {
+  readonly #transport: ClientTransport;
+  readonly #events: RpcEvents;
+  readonly #waiting = new Map<RequestId, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
+  #nextId = 1;
+  #closed: string | null = null;
+
+  constructor(transport: ClientTransport, events: RpcEvents) {
+    this.#transport = transport;
+    this.#events = events;
+    transport.listen((text) => this.#receive(text), (reason) => this.#end(reason));
+  }
+
+  /** The result; rejects with an `RpcError`, or when the connection ends. The caller knows the method's result. */
+  request<T>(method: string, params: object): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed !== null) return reject(new Error(this.#closed));
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve: (result) => resolve(result as T), reject });
+      this.#transport.send(serializeFrame({ id, method, params }));
+    });
+  }
+
+  notify(method: string): void {
+    this.#transport.send(serializeFrame({ method }));
+  }
+
+  respond(id: RequestId, result: object): void {
+    this.#transport.send(serializeFrame({ id, result }));
+  }
+
+  refuse(id: RequestId, code: number, message: string): void {
+    this.#transport.send(serializeFrame({ id, error: { code, message } }));
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  #receive(text: string): void {
+    const frame = parseFrame(text);
+    switch (frame.kind) {
+      case "notification":
+        return this.#events.notification({ ...frame, text });
+      case "request":
+        return this.#events.request({ ...frame, text });
+      case "response":
+        this.#waiting.get(frame.id)?.resolve(frame.result);
+        break;
+      case "error":
+        this.#waiting.get(frame.id)?.reject(new RpcError(frame.error));
+        break;
+      case "ignored":
+        return;
+    }
+    this.#waiting.delete(frame.id);
+  }
+
+  #end(reason: string): void {
+    if (this.#closed !== null) return;
+    this.#closed = reason;
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason));
+    this.#waiting.clear();
+    this.#events.closed(reason);
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { workedFor } from "./duration.ts";
+import { TextOutput } from "./text-output.ts";
+
+function terminal(columns: number, rows: number) {
+  let written = "";
+  return { write: (text: string) => void (written += text), size: () => ({ columns, rows }), get all() { return written; } };
+}
+
+test("takes back just the rows that it wrote, wrapped and wide ones counted", () => {
+  const screen = terminal(10, 20);
+  const out = new TextOutput(screen);
+  out.line("before");
+  out.mark();
+  out.line("12345678901");
+  out.line("一二三四五六");
+  out.line("");
+  expect(out.eraseToMark()).toBe(true);
+  expect(screen.all.endsWith("\u001b[5A\r\u001b[J")).toBe(true);
+});
+
+test("leaves what has scrolled away, what somebody typed into, and a pipe", () => {
+  const tall = new TextOutput(terminal(10, 2));
+  tall.mark();
+  tall.line("a\nb\nc");
+  expect(tall.eraseToMark()).toBe(false);
+  const asked = new TextOutput(terminal(10, 20));
+  asked.mark();
+  asked.line("a");
+  asked.keep();
+  asked.line("b");
+  expect(asked.eraseToMark()).toBe(false);
+  const pipe = new TextOutput({ write: () => undefined, size: () => null });
+  pipe.mark();
+  pipe.line("a");
+  expect(pipe.eraseToMark()).toBe(false);
+});
+
+test("what an agent says cannot move the cursor", () => {
+  const screen = terminal(80, 20);
+  new TextOutput(screen).write("a\u001b[2Jb\u0007\u009bc\td\n");
+  expect(screen.all).toBe("a[2Jbc\td\n");
+});
+
+test("durations are whole seconds, at least one", () => {
+  expect([200, 12_000, 185_000, 3_600_000].map((ms) => workedFor(ms, "en"))).toEqual(["Worked for 1s", "Worked for 12s", "Worked for 3m 5s", "Worked for 1h"]);
+});

@@ -1,0 +1,137 @@
+import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
+import { foldTurn, isRenderable } from "@foldcast/protocol-core/folding";
+import { renderFallback } from "@foldcast/protocol-core/interaction";
+import type { Locale } from "@foldcast/protocol-core/interaction";
+import { PATCH_LIMITS, presentTool, previewText, toolDetail } from "@foldcast/protocol-core/tools";
+import { turnOfView } from "@foldcast/protocol-core/view";
+import type { TurnView } from "@foldcast/protocol-core/view";
+import type { Notification, PlanStep, Thread, ThreadItem } from "@foldcast/protocol-core/wire";
+import type { ChatView } from "./conversation.ts";
+import type { OpenRequest } from "./open-request.ts";
+import { workedFor } from "./duration.ts";
+import type { TextOutput } from "./text-output.ts";
+
+const MARKS: Readonly<Record<PlanStep["status"], string>> = { pending: "☐", inProgress: "◐", completed: "☑" };
+
+/** A conversation as running text; a finished turn folds to its divider and its final answer. */
+export class TextView implements ChatView {
+  readonly #out: TextOutput;
+  readonly #locale: Locale;
+  #cwd = "/";
+  #streaming: string | null = null;
+
+  constructor(out: TextOutput, locale: Locale) {
+    this.#out = out;
+    this.#locale = locale;
+  }
+
+  frame(): void {
+    // Text shows what the frames did.
+  }
+
+  opened(thread: Thread, model: string, turns: readonly TurnView[]): void {
+    this.#cwd = thread.cwd;
+    this.#out.dim(`${model} · ${thread.cwd} · thread ${thread.id}`);
+    const last = turns.at(-1);
+    if (last === undefined) return;
+    for (const { item } of last.items.values()) if (item.type === "userMessage") this.#showPrompt(item);
+    if (last.status !== "inProgress") this.#showFolded(last);
+  }
+
+  prompt(text: string): void {
+    if (!this.#out.interactive) this.#out.line(`› ${text}`);
+    this.#out.mark();
+  }
+
+  notification(notification: Notification): void {
+    switch (notification.method) {
+      case "item/agentMessage/delta":
+        if (this.#streaming !== notification.params.itemId) this.#out.freshLine();
+        this.#streaming = notification.params.itemId;
+        return this.#out.write(notification.params.delta);
+      case "item/completed":
+        return this.#completed(notification.params.item, "foldcast" in notification.params.item ? notification.params.item.foldcast : undefined);
+      case "turn/plan/updated":
+        return this.#showPlan(notification.params.plan);
+      case "error":
+        return this.#out.line(`${notification.params.willRetry ? "… " : "✗ "}${notification.params.error.message}`);
+      case "serverRequest/resolved":
+        return this.#out.freshLine();
+      default:
+    }
+  }
+
+  asked({ payload, item }: OpenRequest): void {
+    this.#out.keep();
+    this.#out.line("");
+    if (item?.type === "fileChange") for (const change of item.changes) this.#out.line(`${change.path}\n${previewText(change.diff, PATCH_LIMITS).text.trimEnd()}`);
+    this.#out.line(renderFallback(payload, this.#locale));
+    this.#out.line("");
+  }
+
+  answered(_request: OpenRequest, answer: InteractionAnswer): void {
+    this.#out.dim(answer.kind === "approval" ? `→ ${answer.decision}` : `→ ${Object.values(answer.answers).flat().join(", ") || "skipped"}`);
+  }
+
+  turnEnded(turn: TurnView): void {
+    this.#out.freshLine();
+    this.#streaming = null;
+    if (turn.status === "interrupted") return this.#out.dim("Interrupted.");
+    const { folds, divider, finalAnswerId, foldedItemIds } = foldTurn(turnOfView(turn));
+    if (!folds || divider === null) return this.#out.line("");
+    const text = divider.kind === "workedFor" ? workedFor(divider.value, this.#locale) : `${divider.value} earlier messages`;
+    const erased = this.#out.eraseToMark();
+    this.#out.dim(`── ${text} · ${foldedItemIds.length} steps${this.#out.interactive ? " (/expand)" : ""} ──`);
+    const answer = turn.items.get(finalAnswerId ?? "")?.item;
+    if (erased && answer?.type === "agentMessage") this.#out.line(answer.text);
+    this.#out.line("");
+  }
+
+  notice(text: string): void {
+    this.#out.dim(text);
+  }
+
+  /** All of a turn, its folded part included. */
+  expand(turn: TurnView): void {
+    for (const { item } of turn.items.values()) {
+      if (!isRenderable(item)) continue;
+      if (item.type === "userMessage") this.#showPrompt(item);
+      else if (item.type === "agentMessage" || item.type === "plan") this.#out.line(item.text);
+      else this.#showProcess(item, undefined);
+    }
+    this.#showPlan(turn.plan);
+  }
+
+  #showFolded(turn: TurnView): void {
+    const answer = [...turn.items.values()].findLast(({ item }) => item.type === "agentMessage")?.item;
+    if (turn.durationMs !== null) this.#out.dim(`── ${workedFor(turn.durationMs, this.#locale)} ──`);
+    if (answer?.type === "agentMessage") this.#out.line(answer.text);
+  }
+
+  #showPrompt(item: Extract<ThreadItem, { type: "userMessage" }>): void {
+    this.#out.line(`› ${item.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")}`);
+  }
+
+  #completed(item: ThreadItem, extra: unknown): void {
+    if (item.type === "userMessage") return;
+    if (item.type === "agentMessage") {
+      // What never streamed is shown whole.
+      if (this.#streaming !== item.id) this.#out.line(item.text);
+      this.#streaming = null;
+      return this.#out.freshLine();
+    }
+    if (isRenderable(item)) this.#showProcess(item, extra);
+  }
+
+  #showProcess(item: ThreadItem, extra: unknown): void {
+    if (item.type === "reasoning") return this.#out.dim(item.summary.join("\n").trim());
+    if (item.type === "plan") return this.#out.line(item.text);
+    const detail = toolDetail(item, extra);
+    if (detail !== null) this.#out.line(presentTool(detail, this.#cwd).title(this.#locale));
+    else if (item.type === "contextCompaction") this.#out.dim("Context compacted.");
+  }
+
+  #showPlan(plan: readonly PlanStep[]): void {
+    for (const { step, status } of plan) this.#out.line(`  ${MARKS[status]} ${step}`);
+  }
+}
