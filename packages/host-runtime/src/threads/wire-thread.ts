@@ -54,5 +54,5 @@ export function previewOf(input: readonly UserInput[]): string {
 
 /** A turn that was accepted and has not begun: the answer to `turn/start`. */
 export function acceptedTurn(id: string): Turn {
-  return { id, rootTurnId: null, items: [], itemsView: "notLoaded", status: "inProgress", error: null, startedAt: null, completedAt: null, durationMs: null };
+  return { id, rootTurnId: id, items: [], itemsView: "notLoaded", status: "inProgress", error: null, startedAt: null, completedAt: null, durationMs: null };
 }

@@ -131,6 +131,7 @@ export interface UsageReport {
   total?: TokenCounts;
   contextWindow?: number | null;
 }
+/** `input` counts everything that was read, what came from the cache included. */
 export interface TokenCounts {
   input: number;
   cachedInput?: number;

@@ -475,7 +475,7 @@ export class TurnProjector {
 
   #turn(items: ThreadItem[], itemsView: Turn["itemsView"]): Turn {
     return {
-      id: this.#options.turnId, rootTurnId: null, items, itemsView, status: this.#status, error: this.#error,
+      id: this.#options.turnId, rootTurnId: this.#options.turnId, items, itemsView, status: this.#status, error: this.#error,
       startedAt: seconds(this.#startedAt), completedAt: seconds(this.#completedAt), durationMs: this.#durationMs,
     };
   }

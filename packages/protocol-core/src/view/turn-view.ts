@@ -40,7 +40,7 @@ export function viewOfTurn(turn: Turn): TurnView {
 /** Back to the wire's form, e.g. for the fold verdict. */
 export function turnOfView(view: TurnView): Turn {
   return {
-    id: view.id, rootTurnId: null, items: [...view.items.values()].map((entry) => entry.item), itemsView: "full", status: view.status,
+    id: view.id, rootTurnId: view.id, items: [...view.items.values()].map((entry) => entry.item), itemsView: "full", status: view.status,
     error: view.error, startedAt: view.startedAt, completedAt: view.completedAt, durationMs: view.durationMs,
   };
 }
