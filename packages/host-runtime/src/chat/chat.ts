@@ -14,7 +14,7 @@ export interface ChatOptions {
   conversation: Conversation;
   input: ChatInput;
   approve: ApproveMode;
-  notice(text: string): void;
+  notice: (text: string) => void;
   /** A line that is a command of the chat itself; false = it is a prompt. */
   command(line: string, chat: Chat): Promise<boolean>;
 }

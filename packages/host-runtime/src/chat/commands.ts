@@ -11,7 +11,7 @@ export interface CommandContext {
   conversation: Conversation;
   cwd: string;
   model: string | null;
-  notice(text: string): void;
+  notice: (text: string) => void;
   expand(turn: TurnView): void;
 }
 

@@ -2,7 +2,6 @@ const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 const DIM = "\u001b[2m";
 const PLAIN = "\u001b[0m";
 // What an agent says must not move the cursor or change the terminal.
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export interface Terminal {

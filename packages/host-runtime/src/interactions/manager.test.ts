@@ -96,7 +96,7 @@ describe("an approval", () => {
     const { manager, turn } = setup(a, b);
     manager.opened(COMMAND, turn);
     expect(a.asked).toEqual(b.asked);
-    expect(a.asked).toMatchObject({ id: "foldcast:i1", method: "item/commandExecution/requestApproval", params: { availableDecisions: COMMAND.kind === "approval" && COMMAND.offers } });
+    expect(a.asked).toMatchObject({ id: "foldcast:i1", method: "item/commandExecution/requestApproval", params: { availableDecisions: ["accept", "acceptForSession", "decline", "cancel"] } });
     expect(manager.reply(b, "foldcast:i1", { result: { decision: "acceptForSession" } })).toBe(true);
     expect(manager.reply(a, "foldcast:i1", { result: { decision: "decline" } })).toBe(false);
     expect(turn.log).toEqual(["waiting waitingOnApproval", "waiting ", "acceptForSession"]);
