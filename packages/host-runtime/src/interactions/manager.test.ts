@@ -3,31 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
 import { silentLogger } from "../log/logger.ts";
 import type { Frame } from "../rpc/frame.ts";
+import { VirtualClock } from "../testing/virtual-clock.ts";
 import { InteractionManager } from "./manager.ts";
 import type { InteractionHome, Screen } from "./policy.ts";
 
 const COMMAND: InteractionRequest = { id: "r1", kind: "approval", about: "command", command: "rm -rf build", offers: ["accept", "acceptForSession", "decline", "cancel"] };
 const QUESTION: InteractionRequest = { id: "q1", kind: "question", questions: [{ id: "folder", question: "Which?", options: [{ label: "build" }, { label: "dist" }] }] };
 const METHOD_NOT_FOUND = { error: { code: -32601, message: "unsupported" } };
-
-/** Time that stands still until it is moved. */
-class VirtualClock {
-  now = 0;
-  #timers: { at: number; work: () => void }[] = [];
-
-  schedule = (ms: number, work: () => void): (() => void) => {
-    const timer = { at: this.now + ms, work };
-    this.#timers.push(timer);
-    return () => (this.#timers = this.#timers.filter((each) => each !== timer));
-  };
-  pass(ms: number): void {
-    this.now += ms;
-    for (const timer of this.#timers.filter(({ at }) => at <= this.now)) {
-      this.#timers = this.#timers.filter((each) => each !== timer);
-      timer.work();
-    }
-  }
-}
 
 class FakeScreen implements Screen {
   readonly session: Screen["session"];
