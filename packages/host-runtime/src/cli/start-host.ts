@@ -37,7 +37,7 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     dataDir: options.dataDir,
     dialect: options.dialect,
     sessionFolders: options.sessionFolders,
-    interactions: new InteractionManager({ log, now: () => Date.now(), expiryMs: options.interactionExpiryMs }),
+    interactions: new InteractionManager({ log, now: () => Date.now(), expiryMs: options.interactionExpiryMs, store: store.interactions }),
     log,
   });
   // A fault in an adapter's own callbacks must not take the other threads with it.

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
 import { silentLogger } from "../log/logger.ts";
 import type { Frame } from "../rpc/frame.ts";
+import { MemoryInteractionStore } from "../store/interactions.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { InteractionManager } from "./manager.ts";
 import type { InteractionHome, Screen } from "./policy.ts";
@@ -197,6 +198,20 @@ describe("a question", () => {
     expect(manager.typed("TH", "foldcast:i1", "free words", me)).toMatchObject({ ok: true });
     expect(turn.answers).toEqual([{ kind: "question", answers: { a: ["y"], b: ["free words"] } }]);
   });
+});
+
+it("an answer to one of an earlier process is told that it has expired, and a store that fails keeps nobody waiting", () => {
+  const store = new MemoryInteractionStore();
+  store.add({ id: "foldcast:old", threadId: "TH", turnId: "T0", kind: "approval", createdAt: 0, expiresAt: 1 });
+  const manager = new InteractionManager({ log: silentLogger, now: () => 5, store, newId: () => "i1" });
+  expect(manager.typed("TH", "foldcast:old", "approve", { client: "a", sender: null })).toEqual({ ok: false, message: "The interaction foldcast:old has expired." });
+  store.add = store.settle = () => {
+    throw new Error("disk full");
+  };
+  const turn = new FakeTurn();
+  manager.opened(COMMAND, turn);
+  manager.typed("TH", "foldcast:i1", "approve", { client: "a", sender: null });
+  expect(turn.answers).toEqual([{ kind: "approval", decision: "accept" }]);
 });
 
 it("the end of a turn settles what is open without an answer, and without a status of its own", () => {

@@ -5,8 +5,10 @@ import type { RequestId } from "@foldcast/protocol-core/wire";
 import type { Logger } from "../log/logger.ts";
 import { notificationFrame } from "../rpc/frame.ts";
 import type { Frame } from "../rpc/frame.ts";
+import { MemoryInteractionStore } from "../store/interactions.ts";
+import type { InteractionStore, Settlement } from "../store/interactions.ts";
 import { Pending } from "./pending.ts";
-import type { Answerer, InteractionResolved, Settlement } from "./pending.ts";
+import type { Answerer, InteractionResolved } from "./pending.ts";
 import type { InteractionHome, InteractionPolicy, Screen, WaitingFlag } from "./policy.ts";
 
 /** Who may answer an interaction. Fails closed: what is not clearly allowed is refused. */
@@ -24,6 +26,8 @@ export interface InteractionManagerOptions {
   /** Runs `work` after so many milliseconds; gives the way to call it off. */
   schedule?: (ms: number, work: () => void) => () => void;
   newId?: () => string;
+  /** What became of earlier ones; in memory by default. */
+  store?: InteractionStore;
 }
 
 /** What became of a typed answer, in words for whoever typed it. */
@@ -35,8 +39,6 @@ export interface TypedOutcome {
 export const DEFAULT_EXPIRY_MS = 30 * 60_000;
 /** A harness that was told `cancel` ends its turn by itself, with the item shown as declined; if not, it is interrupted. */
 const CANCEL_GRACE_MS = 1_000;
-/** Settled interactions of which it is still known how they ended. */
-const MAX_REMEMBERED = 500;
 /** JSON-RPC's "method not found": a client that cannot draw the request has not decided anything. */
 const CANNOT_DRAW = -32601;
 
@@ -63,7 +65,7 @@ export class InteractionManager implements InteractionPolicy {
   readonly #schedule: (ms: number, work: () => void) => () => void;
   readonly #newId: () => string;
   readonly #pending = new Map<string, Pending>();
-  readonly #settled = new Map<string, Settlement>();
+  readonly #store: InteractionStore;
 
   constructor(options: InteractionManagerOptions) {
     this.#log = options.log;
@@ -72,6 +74,8 @@ export class InteractionManager implements InteractionPolicy {
     this.#mayAnswer = options.mayAnswer ?? operatorOnly;
     this.#schedule = options.schedule ?? schedule;
     this.#newId = options.newId ?? randomUUID;
+    this.#store = options.store ?? new MemoryInteractionStore();
+    this.#keep(() => this.#store.expirePending(this.#now()));
   }
 
   /** How many wait for an answer. */
@@ -87,6 +91,7 @@ export class InteractionManager implements InteractionPolicy {
     const pending = new Pending(request, home, wire, payloadOf(request, id, now + this.#expiryMs));
     const flags = this.#flags(home.turnId);
     this.#pending.set(id, pending);
+    this.#keep(() => this.#store.add({ id, threadId: home.threadId, turnId: home.turnId, kind: request.kind, createdAt: now, expiresAt: now + this.#expiryMs }));
     pending.stopTimer = this.#schedule(this.#expiryMs, () => this.#expire(pending));
     if (!flags.includes(pending.flag)) home.waiting(this.#flags(home.turnId));
     home.screens.each((screen) => pending.frameFor(screen));
@@ -139,8 +144,9 @@ export class InteractionManager implements InteractionPolicy {
   typed(threadId: string, id: string, value: string, answerer: Answerer): TypedOutcome {
     const pending = this.#pending.get(id);
     if (pending?.home.threadId !== threadId) {
-      const how = pending === undefined ? this.#settled.get(id) : undefined;
-      return { ok: false, message: how === undefined ? `There is no interaction ${id === "" ? "without an id" : id} on this thread.` : `The interaction ${id} ${ENDED[how]}.` };
+      const row = this.#keep(() => this.#store.find(id));
+      const how = row?.threadId === threadId && row.status !== "pending" ? row.status : null;
+      return { ok: false, message: how === null ? `There is no interaction ${id === "" ? "without an id" : id} on this thread.` : `The interaction ${id} ${ENDED[how]}.` };
     }
     if (!this.#mayAnswer(answerer, pending)) return { ok: false, message: `You may not answer the interaction ${id}.` };
     const read = readTyped(pending.request, value, pending.answers);
@@ -173,9 +179,7 @@ export class InteractionManager implements InteractionPolicy {
     // Taken out first: whatever the calls below cause finds it settled.
     if (!this.#pending.delete(id)) return;
     pending.stopTimer();
-    this.#settled.set(id, how);
-    const [oldest] = this.#settled.keys();
-    if (this.#settled.size > MAX_REMEMBERED && oldest !== undefined) this.#settled.delete(oldest);
+    this.#keep(() => this.#store.settle(id, how, this.#now()));
     this.#announce(pending, how, by, answer);
     const flags = this.#flags(home.turnId);
     // Where the turn ends with it, its status says so by itself.
@@ -195,6 +199,16 @@ export class InteractionManager implements InteractionPolicy {
     const params: InteractionResolved = { threadId, turnId, requestId: id, how, by, answer };
     let told: Frame | null = null;
     home.screens.each((screen) => (screen.session?.interaction === true ? (told ??= notificationFrame("foldcast/interaction/resolved", params, this.#now())) : null));
+  }
+
+  /** Null where the store fails: that must not keep a harness waiting. */
+  #keep<T>(work: () => T): T | null {
+    try {
+      return work();
+    } catch (error) {
+      this.#log.error("the store of interactions failed", { error });
+      return null;
+    }
   }
 
   #flags(turnId: string): WaitingFlag[] {

@@ -2,10 +2,8 @@ import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-c
 import type { FormAnswers, InteractionPayload } from "@foldcast/protocol-core/interaction";
 import type { ServerRequest } from "@foldcast/protocol-core/wire";
 import { Frame } from "../rpc/frame.ts";
+import type { Settlement } from "../store/interactions.ts";
 import type { InteractionHome, Screen, WaitingFlag } from "./policy.ts";
-
-/** Why an interaction is over. */
-export type Settlement = "answered" | "skipped" | "unreadable" | "expired" | "interrupted" | "closedByHarness";
 
 /** One open interaction, and the frames in which clients have it. */
 export class Pending {

@@ -88,6 +88,21 @@ export class MemoryThreadStore implements ThreadStore {
     keys.set(fact.turnKey, fact.turnId);
   }
 
+  deleteTurn(threadId: string, turnId: string): void {
+    const turns = this.#turns.get(threadId);
+    const old = turns?.get(turnId);
+    if (turns === undefined || old === undefined) return;
+    const all = this.turns(threadId);
+    // Put back in its place: the order of the turns is that of their first save.
+    this.#undo?.push(() => {
+      turns.clear();
+      for (const fact of all) turns.set(fact.turnId, fact);
+      if (old.turnKey !== null) this.#byKey.get(threadId)?.set(old.turnKey, turnId);
+    });
+    turns.delete(turnId);
+    if (old.turnKey !== null) this.#byKey.get(threadId)?.delete(old.turnKey);
+  }
+
   close(): void {
     // Nothing to let go of.
   }

@@ -11,6 +11,10 @@ const STEPS: readonly string[] = [
      PRIMARY KEY (thread_id, turn_id)
    ) WITHOUT ROWID;
    CREATE INDEX turns_by_key ON turns (thread_id, turn_key);`,
+  `CREATE TABLE interactions (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, thread_id TEXT NOT NULL, turn_id TEXT NOT NULL, kind TEXT NOT NULL,
+     status TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, settled_at INTEGER
+   );`,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { MemoryInteractionStore, SqliteInteractionStore, type InteractionStore } from "./interactions.ts";
 import { StoreLock } from "./lock.ts";
 import { MemoryThreadStore } from "./memory.ts";
 import { SqliteThreadStore } from "./sqlite.ts";
@@ -8,6 +9,7 @@ import type { ThreadStore } from "./store.ts";
 
 export interface OpenedStore {
   store: ThreadStore;
+  interactions: InteractionStore;
   /** Why threads are kept in memory only; null when they are kept on disk. */
   memoryReason: string | null;
   /** Tells others where the owner listens. */
@@ -27,9 +29,11 @@ export function openStore(directory: string, driver: SqlDriver | null = loadSqlD
   try {
     const file = join(directory, "threads.sqlite");
     makePrivate(file);
-    const store = new SqliteThreadStore(driver(file));
+    const database = driver(file);
+    const store = new SqliteThreadStore(database);
     return {
       store,
+      interactions: new SqliteInteractionStore(database),
       memoryReason: null,
       announce: (url) => lock.announce(url),
       close: () => {
@@ -46,7 +50,7 @@ export function openStore(directory: string, driver: SqlDriver | null = loadSqlD
 /** A store for this process alone; `reason` is told to a person, null where it is as it should be. */
 export function memoryStore(reason: string | null): OpenedStore {
   const store = new MemoryThreadStore();
-  return { store, memoryReason: reason, announce: () => undefined, close: () => store.close() };
+  return { store, interactions: new MemoryInteractionStore(), memoryReason: reason, announce: () => undefined, close: () => store.close() };
 }
 
 /** Before SQLite opens it: the files that SQLite makes beside it take over its mode. */

@@ -74,6 +74,10 @@ export class SqliteThreadStore implements ThreadStore {
     ).run(threadId, fact.turnId, fact.turnKey, JSON.stringify(fact), threadId);
   }
 
+  deleteTurn(threadId: string, turnId: string): void {
+    this.#sql("DELETE FROM turns WHERE thread_id = ? AND turn_id = ?").run(threadId, turnId);
+  }
+
   close(): void {
     this.#statements.clear();
     this.#database.close();

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { MAX_KEPT_INTERACTIONS, type InteractionStore } from "./interactions.ts";
 import { StoreLockedError } from "./lock.ts";
 import { MemoryThreadStore } from "./memory.ts";
-import { openStore } from "./open.ts";
+import { memoryStore, openStore } from "./open.ts";
 import { SqliteThreadStore } from "./sqlite.ts";
 import { loadSqlDriver } from "./sqlite-driver.ts";
 import type { ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
@@ -128,4 +129,28 @@ it("lives in memory where there is no SQLite, and says so", () => {
   expect(opened.store.thread("a")?.id).toBe("a");
   expect(opened.memoryReason).toMatch(/better-sqlite3/);
   opened.close();
+});
+
+describe.each(driver === null ? ["memory"] : ["memory", "disk"])("interactions in %s", (where) => {
+  const open = (): { interactions: InteractionStore; close: () => void } => (where === "disk" ? openStore(folder(), driver) : memoryStore(null));
+  const row = (name: string): Parameters<InteractionStore["add"]>[0] => ({ id: name, threadId: "a", turnId: "t", kind: "approval", createdAt: 1, expiresAt: 9 });
+
+  it("are settled by the first who tries, and what an earlier process left has expired", () => {
+    const { interactions, close } = open();
+    interactions.add(row("one"));
+    interactions.add(row("two"));
+    expect([interactions.settle("one", "answered", 3), interactions.settle("one", "expired", 4), interactions.settle("nobody", "answered", 5)]).toEqual([true, false, false]);
+    expect(interactions.expirePending(6)).toBe(1);
+    expect(interactions.find("one")).toEqual({ ...row("one"), status: "answered", settledAt: 3 });
+    expect(interactions.find("two")).toEqual({ ...row("two"), status: "expired", settledAt: 6 });
+    expect(interactions.find("nobody")).toBeNull();
+    close();
+  });
+
+  it("are forgotten, the oldest first, beyond a thousand", () => {
+    const { interactions, close } = open();
+    for (let at = 0; at <= MAX_KEPT_INTERACTIONS; at += 1) interactions.add(row(`i${at}`));
+    expect([interactions.find("i0"), interactions.find("i1")?.id]).toEqual([null, "i1"]);
+    close();
+  });
 });

@@ -56,5 +56,6 @@ export interface ThreadStore {
   turnByKey(threadId: string, turnKey: string): TurnFact | null;
   /** Adds the turn, or replaces the fact with the same turn id. */
   saveTurn(threadId: string, fact: TurnFact): void;
+  deleteTurn(threadId: string, turnId: string): void;
   close(): void;
 }
