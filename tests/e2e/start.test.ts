@@ -9,6 +9,7 @@ import { isolatedEnv, REPO, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { until } from "../support/wait.ts";
 import { WireClient } from "../support/client.ts";
 import { childProcess } from "../support/transport.ts";
 
@@ -94,6 +95,8 @@ test("two clients follow one thread, and only those that joined it", async () =>
   await one.prompt(thread.id, "first");
   await two.open(thread.id);
   const live = await one.prompt(thread.id, "second");
+  // The two have links of their own: what one was told the other will be told, but not at the same moment.
+  await until("the second client's end of the turn", () => (two.threads.get(thread.id)?.[1]?.status === "inProgress" ? undefined : true));
   expect(two.threads.get(thread.id)?.map((turn) => turn.status)).toEqual(["completed", "completed"]);
   expect(two.threads.get(thread.id)?.[1]?.items.at(-1)).toEqual(live.items.at(-1));
   expect(bystander.wire.notifications.map((frame) => frame.method).filter((method) => /^(turn|item)\//.test(method))).toEqual([]);
