@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { languageOfPath, parsePatch, patchFromShell } from "./index.ts";
@@ -15,10 +15,10 @@ const fileOf = (input: string, files?: Record<string, string>) => {
 };
 
 describe("parsePatch", () => {
-  it("gives the diffs the app-server gave for the same patches", () => {
-    const path = new URL("../../../../../../shared/data/commands/patch-cases-dev.jsonl", import.meta.url);
+  const recorded = new URL("../../../../../../shared/data/commands/patch-cases-dev.jsonl", import.meta.url);
+  it.skipIf(!existsSync(recorded))("gives the diffs the app-server gave for the same patches", () => {
     let compared = 0;
-    for (const line of readFileSync(path, "utf8").split("\n")) {
+    for (const line of readFileSync(recorded, "utf8").split("\n")) {
       if (line === "") continue;
       const row = JSON.parse(line) as {
         input?: string;
