@@ -40,7 +40,12 @@ export interface HostOptions {
   /** By default one that asks whoever watches the thread. */
   interactions?: InteractionManager;
   limits?: ConnectionLimits;
+  /** How long an ephemeral thread stays without anybody who watches it; 30 seconds by default. */
+  abandonedAfterMs?: number;
 }
+
+/** Clients look at a helper thread once more after they have left it; Codex 0.171 keeps it loaded, too. */
+const ABANDONED_AFTER_MS = 30_000;
 
 /** The server behind all connections: who is connected, which threads there are, which harnesses run them. */
 export class Host implements ConnectionHandler {
@@ -141,13 +146,18 @@ export class Host implements ConnectionHandler {
     this.#defaultModels.set(connection, model);
   }
 
-  /** An ephemeral thread that nobody watches any more can never be opened again: it ends. */
+  /** An ephemeral thread that nobody watches any more can never be opened again: it ends after a while. */
   closeIfAbandoned(actor: ThreadActor): void {
-    if (!actor.record.ephemeral || actor.feed.subscribers.size > 0) return;
-    this.threads.unload(actor.id).then(
-      () => this.broadcast("thread/closed", { threadId: actor.id }),
-      (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: actor.id, error }),
-    );
+    const isAbandoned = (): boolean => actor.record.ephemeral && actor.feed.subscribers.size === 0;
+    if (!isAbandoned()) return;
+    const close = (): void => {
+      if (!isAbandoned() || this.threads.loaded(actor.id) !== actor) return;
+      this.threads.unload(actor.id).then(
+        () => this.broadcast("thread/closed", { threadId: actor.id }),
+        (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: actor.id, error }),
+      );
+    };
+    setTimeout(close, this.options.abandonedAfterMs ?? ABANDONED_AFTER_MS).unref();
   }
 
   /** Interrupts all turns, ends all sessions and drops all clients. */

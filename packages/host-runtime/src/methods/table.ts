@@ -4,6 +4,7 @@ import { staticMethods } from "./lists.ts";
 import type { Method } from "./method.ts";
 import { modelMethods } from "./models.ts";
 import { threadChangeMethods } from "./thread-change.ts";
+import { threadForkMethods } from "./thread-fork.ts";
 import { threadOpenMethods } from "./thread-open.ts";
 import { threadReadMethods } from "./thread-read.ts";
 import { turnMethods } from "./turns.ts";
@@ -12,6 +13,7 @@ import { turnMethods } from "./turns.ts";
 export const METHODS: readonly Method[] = [
   ...initializeMethods,
   ...threadOpenMethods,
+  ...threadForkMethods,
   ...threadChangeMethods,
   ...threadReadMethods,
   ...turnMethods,

@@ -1,12 +1,14 @@
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
-import { PageParams, ThreadIdParams, ThreadItemsListParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
-import { itemsPage, turnsPage, viewTurn } from "../threads/pages.ts";
+import { PageParams, ThreadIdParams, ThreadItemsListParams, ThreadItemsReadParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
+import { itemEntry, itemsPage, turnsPage, viewTurn } from "../threads/pages.ts";
 import { toWireThread } from "../threads/wire-thread.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
 import { readableThread } from "./thread-lookup.ts";
+
+const MAX_ITEM_IDS = 100;
 
 const isMaterialized = ({ record }: KnownThread): boolean => record.harness !== null;
 
@@ -75,6 +77,20 @@ export const threadReadMethods: readonly Method[] = [
       // An anchor object is another server's way to name a place: it starts at the head, as a foreign cursor does.
       const position = typeof cursor === "string" ? cursor : null;
       return itemsPage(list, { cursor: position, limit: limit ?? null, direction: sortDirection ?? "asc" }, turnId ?? null);
+    },
+  }),
+  method("thread/items/read", {
+    owner: "thread",
+    params: ThreadItemsReadParams,
+    experimental: true,
+    async handler({ threadId, turnId, itemIds }, { host, connection }) {
+      if (itemIds.length === 0 || itemIds.length > MAX_ITEM_IDS) throw invalidRequest(`itemIds must contain 1 to ${MAX_ITEM_IDS} ids`);
+      const known = await host.threads.find(parseThreadId(threadId));
+      if (known === null || known.record.ephemeral || !isMaterialized(known)) throw notSupported("thread/items/read");
+      const list = await host.threads.turns(known, host.viewerOf(connection));
+      const at = list.ids.indexOf(turnId);
+      const [turn] = at === -1 ? [] : await list.take(at, at + 1);
+      return { data: (turn?.items ?? []).filter((item) => itemIds.includes(item.id)).map((item) => itemEntry(turnId, item)) };
     },
   }),
   method("thread/goal/get", {

@@ -38,10 +38,12 @@ const step = fc.oneof(
   fc.tuple(id, fc.constantFrom("x", "y", null), fc.string()).map(([thread, name, preview]) => (store: ThreadStore) => store.saveThread(record(thread, { name, preview, harness: "h", nativeSessionId: `n-${thread}` }))),
   id.map((thread) => (store: ThreadStore) => store.deleteThread(thread)),
   fc.tuple(id, fc.constantFrom("t1", "t2", "t3"), fc.constantFrom("k1", null)).map(([thread, turn, key]) => (store: ThreadStore) => store.saveTurn(thread, fact(turn, { turnKey: key === null ? null : `${key}-${turn}`, outcome: { status: "succeeded" } }))),
+  fc.tuple(id, fc.constantFrom("t1", "t2", "t3")).map(([thread, turn]) => (store: ThreadStore) => store.deleteTurn(thread, turn)),
   id.map((thread) => (store: ThreadStore) => {
     try {
       store.transaction(() => {
         store.saveThread(record(thread, { name: "never", harness: "h", nativeSessionId: `n-${thread}` }));
+        store.deleteTurn(thread, "t1");
         throw new Error("no");
       });
     } catch {

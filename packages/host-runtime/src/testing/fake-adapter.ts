@@ -137,7 +137,12 @@ export class FakeAdapter implements HarnessAdapter {
   }
   async open(request: OpenRequest): Promise<HarnessSession> {
     await this.beforeOpen();
-    const id = request.kind === "create" ? `native-${this.manifest.id}-${this.sessions.length + 1}` : request.nativeSessionId;
+    const id = request.kind === "resume" ? request.nativeSessionId : `native-${this.manifest.id}-${this.sessions.length + 1}`;
+    if (request.kind === "fork") {
+      const turns = this.#files.get(`/fake/${request.nativeSessionId}`) ?? [];
+      const last = turns.findIndex(([first]) => first?.type === "turn.started" && first.turnKey === request.throughTurnKey);
+      this.#files.set(`/fake/${id}`, turns.slice(0, request.throughTurnKey === undefined ? undefined : last + 1));
+    }
     const session = new FakeSession(this, id, request);
     this.sessions.push(session);
     return session;

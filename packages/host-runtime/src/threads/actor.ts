@@ -203,6 +203,32 @@ export class ThreadActor {
     patience.unref();
   }
 
+  /**
+   * Goes on in a copy of a saved session, which ends with the given turn; with none, in a new session of its own. For
+   * forks and reverts. `kept` are the turns that the thread still has. Rejects, with nothing changed, while a turn runs
+   * and when the harness cannot make the copy. The thread must be bound.
+   */
+  async continueFrom(source: { nativeSessionId: string; throughTurnKey: string } | null, kept: ReadonlySet<string>): Promise<void> {
+    await this.#session.settled();
+    const options = this.#sessionOptions();
+    const copy = source === null ? null : await this.#adapter!.open({ kind: "fork", ...source, options });
+    if (this.#run !== null || this.#closed) {
+      await copy?.close();
+      throw invalidRequest("a turn is in progress");
+    }
+    this.#selected = options;
+    if (copy === null) this.#guard(this.#session.discard());
+    else this.#session.adopt(copy);
+    this.dropKept(kept);
+    this.update({ nativeSessionId: copy?.nativeSessionId ?? null, file: copy?.file ?? null });
+  }
+
+  /** Forgets ended turns that no saved session has. */
+  dropKept(kept: ReadonlySet<string>): void {
+    this.#kept = this.#kept.filter((run) => kept.has(run.id));
+    this.#version += 1;
+  }
+
   /** Lets go of the harness; a running turn ends as interrupted. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -23,6 +23,9 @@ export interface ThreadHistoryOptions {
   projector: Omit<ProjectorOptions, "turnId">;
 }
 
+/** A turn of a saved session. */
+export type SavedTurn = TurnFact & { turnKey: string };
+
 /** The ended turns of one thread, projected from the harness's own file whenever they are asked for. */
 export class ThreadHistory {
   readonly #options: ThreadHistoryOptions;
@@ -43,6 +46,14 @@ export class ThreadHistory {
     return this.#inOrder(async () => {
       await this.#refresh();
       return [...this.#ids];
+    });
+  }
+
+  /** The same turns with what binds them to the file. */
+  savedTurns(): Promise<readonly SavedTurn[]> {
+    return this.#inOrder(async () => {
+      const { turns } = await this.#refresh();
+      return turns.map(({ key, outcome, startedAt, completedAt }, at) => ({ turnId: this.#ids[at]!, turnKey: key, outcome, startedAt, completedAt }));
     });
   }
 

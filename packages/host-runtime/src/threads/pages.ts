@@ -102,7 +102,7 @@ export async function itemsPage(list: TurnList, request: PageRequest, turnId: st
       const found = skip === null ? -1 : items.findIndex((item) => item.id === skip?.itemId);
       const kept = found === -1 ? items : items.slice(skip?.include === true ? found : found + 1);
       skip = null;
-      for (const item of kept) entries.push(entryOf(turn.id, item));
+      for (const item of kept) entries.push(itemEntry(turn.id, item));
     }
     at = ascending ? to : from - 1;
   }
@@ -118,6 +118,6 @@ function scopeOf(list: TurnList, turnId: string | null): { from: number; to: num
   return at === -1 ? { from: 0, to: 0 } : { from: at, to: at + 1 };
 }
 
-function entryOf(turnId: string, item: ThreadItem): ItemEntry {
+export function itemEntry(turnId: string, item: ThreadItem): ItemEntry {
   return { turnId, item, startedAtMs: item.startedAtMs ?? null, completedAtMs: item.completedAtMs ?? null };
 }

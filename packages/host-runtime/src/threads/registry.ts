@@ -4,7 +4,7 @@ import type { ThreadRecord } from "../store/store.ts";
 import { ThreadActor } from "./actor.ts";
 import type { ThreadServices } from "./actor.ts";
 import { ThreadHistory } from "./history.ts";
-import type { Viewer } from "./history.ts";
+import type { SavedTurn, Viewer } from "./history.ts";
 import { listThreads } from "./list.ts";
 import type { Page, TurnList } from "./pages.ts";
 import { projectorOptions } from "./projector-options.ts";
@@ -43,7 +43,7 @@ export class ThreadRegistry {
   }
 
   /** A new thread, unbound and nowhere listed until its first turn. No process is started. */
-  start(settings: ThreadSettings, members: Pick<ThreadRecord, "ephemeral" | "threadSource" | "originator">): ThreadActor {
+  start(settings: ThreadSettings, members: Pick<ThreadRecord, "ephemeral" | "threadSource" | "originator"> & Partial<ThreadRecord>): ThreadActor {
     const now = this.#services.now();
     return this.#add({
       id: this.#services.newId(), harness: null, nativeSessionId: null, file: null, model: null, effort: null, cwd: settings.cwd, name: null, preview: "",
@@ -96,6 +96,15 @@ export class ThreadRegistry {
       ids: turns.map(({ id }) => id),
       take: (from, to) => take(turns.slice(from, to), history, run, viewer, onRun),
     };
+  }
+
+  /** Its turns that a saved session has, oldest first, without the running one. Rejects when the file cannot be read. */
+  async savedTurns({ record, actor }: KnownThread): Promise<readonly SavedTurn[]> {
+    const history = await this.#history(record);
+    const turns = history === null
+      ? this.#services.store.turns(record.id).filter((fact): fact is SavedTurn => fact.turnKey?.startsWith("host:") === false)
+      : await history.savedTurns();
+    return turns.filter(({ turnId }) => turnId !== actor?.run?.id);
   }
 
   /** Unloads a thread: its session ends, its watchers are no longer subscribed. */

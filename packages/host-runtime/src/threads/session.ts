@@ -52,6 +52,19 @@ export class SessionHolder {
     }
   }
 
+  /** Goes on with a session that was opened elsewhere; the one that is open ends. */
+  adopt(session: HarnessSession): void {
+    const old = this.#session;
+    this.#session = session;
+    void this.#read(session);
+    void this.#quietly(old);
+  }
+
+  /** Resolves when no session is being opened any more. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+  }
+
   /** Ends the session for good; a turn that runs in it ends as cancelled. Never rejects. */
   async close(): Promise<void> {
     this.#closing = true;

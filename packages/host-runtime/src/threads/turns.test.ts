@@ -16,7 +16,7 @@ let setup: TestHost;
 let client: TestClient;
 let threadId: string;
 beforeEach(async () => {
-  setup = await startTestHost();
+  setup = await startTestHost({ abandonedAfterMs: 0 });
   client = await connectStdio(setup.host).initialize();
   threadId = (await client.call("thread/start", { cwd: "/w" })).thread.id;
 });

@@ -104,6 +104,18 @@ export const ThreadResumeParams = struct("ThreadResumeParams", {
   excludeTurns: flag.optional(),
   initialTurnsPage: struct("ThreadResumeInitialTurnsPageParams", { limit: u32.nullish(), sortDirection, itemsView }).nullish(),
 });
+export const ThreadForkParams = struct("ThreadForkParams", {
+  ...thread,
+  ...threadOpening,
+  lastTurnId: text.nullish(),
+  beforeTurnId: text.nullish(),
+  ephemeral: flag.optional(),
+  threadSource: text.nullish(),
+  excludeTurns: flag.optional(),
+});
+export const ThreadRevertParams = struct("ThreadRevertParams", { ...thread, beforeTurnId: text });
+export const ThreadRollbackParams = struct("ThreadRollbackParams", { ...thread, numTurns: u32 });
+export const ThreadItemsReadParams = struct("ThreadItemsReadParams", { ...thread, turnId: text, itemIds: list(text) });
 export const ThreadIdParams = struct("ThreadIdParams", thread);
 export const ThreadReadParams = struct("ThreadReadParams", { ...thread, includeTurns: flag.optional() });
 export const ThreadListParams = struct("ThreadListParams", {
@@ -178,6 +190,7 @@ export type InitializeParams = Of<typeof InitializeParams>;
 export type UserInputParam = Of<typeof UserInputParam>;
 export type ThreadStartParams = Of<typeof ThreadStartParams>;
 export type ThreadResumeParams = Of<typeof ThreadResumeParams>;
+export type ThreadForkParams = Of<typeof ThreadForkParams>;
 export type ThreadListParams = Of<typeof ThreadListParams>;
 export type ThreadTurnsListParams = Of<typeof ThreadTurnsListParams>;
 export type ThreadItemsListParams = Of<typeof ThreadItemsListParams>;
