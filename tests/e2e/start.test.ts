@@ -9,7 +9,6 @@ import { isolatedEnv, REPO, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
-import { until } from "../support/wait.ts";
 import { WireClient } from "../support/client.ts";
 import { childProcess } from "../support/transport.ts";
 import { until } from "../support/wait.ts";

@@ -60,7 +60,9 @@ function checkSpecifier(path, specifier, node, report) {
   if (specifier.startsWith(".")) {
     const home = packageFolder(path);
     const target = posix.join(posix.dirname(path), specifier);
-    if (target !== home && !target.startsWith(`${home}/`)) {
+    // A harness that has no adapter yet is one file of data, and no package has a name for it.
+    const isToolMap = home === "packages/adapters/registry" && /^packages\/adapters\/[^/]+\/tools\.ts$/.test(target);
+    if (target !== home && !target.startsWith(`${home}/`) && !isToolMap) {
       report(node, "no-relative-import-across-packages", `"${specifier}" leaves ${home}; import the package by its name`);
     }
   } else if (/^(?:@foldcast\/[^/]+|foldcast)\/(?:src|dist)(?:\/|$)/.test(specifier)) {

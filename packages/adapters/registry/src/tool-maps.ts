@@ -1,26 +1,28 @@
 import type { ToolMap } from "@foldcast/protocol-core/tools";
-import { antigravityTools } from "./maps/antigravity.ts";
-import { claudeStyleTools } from "./maps/claude-style.ts";
-import { codexTools } from "./maps/codex.ts";
-import { copilotTools } from "./maps/copilot.ts";
-import { cursorCliTools } from "./maps/cursor-cli.ts";
-import { deepseekHarnessTools } from "./maps/deepseek-harness.ts";
-import { geminiTools } from "./maps/gemini.ts";
-import { grokTools } from "./maps/grok.ts";
-import { hermesTools } from "./maps/hermes.ts";
-import { kimiCodeTools } from "./maps/kimi-code.ts";
-import { kiroCliTools } from "./maps/kiro-cli.ts";
-import { mistralVibeTools } from "./maps/mistral-vibe.ts";
-import { ompTools } from "./maps/omp.ts";
-import { opencodeTools } from "./maps/opencode.ts";
-import { piTools } from "./maps/pi.ts";
-import { qwenTools } from "./maps/qwen.ts";
+import { antigravityTools } from "../../antigravity/tools.ts";
+import { codebuddyTools } from "../../codebuddy/tools.ts";
+import { codexTools } from "../../codex/tools.ts";
+import { copilotTools } from "../../copilot/tools.ts";
+import { cursorCliTools } from "../../cursor-cli/tools.ts";
+import { deepseekHarnessTools } from "../../deepseek-harness/tools.ts";
+import { geminiTools } from "../../gemini/tools.ts";
+import { grokTools } from "../../grok/tools.ts";
+import { hermesTools } from "../../hermes/tools.ts";
+import { kimiCodeTools } from "../../kimi-code/tools.ts";
+import { kiroCliTools } from "../../kiro-cli/tools.ts";
+import { mistralVibeTools } from "../../mistral-vibe/tools.ts";
+import { ompTools } from "../../omp/tools.ts";
+import { opencodeTools } from "../../opencode/tools.ts";
+import { piTools } from "../../pi/tools.ts";
+import { qoderTools } from "../../qoder/tools.ts";
+import { qwenTools } from "../../qwen/tools.ts";
+import { workbuddyTools } from "../../workbuddy/tools.ts";
 
-export { acpKinds } from "./maps/acp-kinds.ts";
+export { acpKinds } from "./acp-kinds.ts";
 
 /**
- * Tool-name maps of harnesses that have no adapter of their own here, by harness id. The map of a harness with an
- * adapter is `manifest.tools` of that adapter.
+ * Tool-name maps of harnesses that have no adapter yet, by harness id: each folder holds its map alone until then.
+ * The map of a harness with an adapter is `manifest.tools` of that adapter.
  */
 export const toolMaps: Readonly<Record<string, ToolMap>> = {
   codex: codexTools,
@@ -32,9 +34,9 @@ export const toolMaps: Readonly<Record<string, ToolMap>> = {
   qwen: qwenTools,
   grok: grokTools,
   copilot: copilotTools,
-  qoder: claudeStyleTools,
-  codebuddy: claudeStyleTools,
-  workbuddy: claudeStyleTools,
+  qoder: qoderTools,
+  codebuddy: codebuddyTools,
+  workbuddy: workbuddyTools,
   "kiro-cli": kiroCliTools,
   "cursor-cli": cursorCliTools,
   hermes: hermesTools,

@@ -1,0 +1,1 @@
+export { claudeStyleTools as codebuddyTools } from "@foldcast/adapter-kit/claude-style-tools";

@@ -1,0 +1,1 @@
+export { claudeStyleTools as qoderTools } from "@foldcast/adapter-kit/claude-style-tools";

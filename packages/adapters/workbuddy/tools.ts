@@ -1,0 +1,1 @@
+export { claudeStyleTools as workbuddyTools } from "@foldcast/adapter-kit/claude-style-tools";
