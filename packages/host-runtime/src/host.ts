@@ -114,6 +114,11 @@ export class Host implements ConnectionHandler {
     if (!this.interactions.reply(connection, id, outcome)) this.options.log.debug("an answer to no open request", { id });
   }
 
+  /** Unix milliseconds. */
+  now(): number {
+    return this.#now();
+  }
+
   /** To every initialized connection that did not opt out. */
   broadcast(method: string, params: object): void {
     let frame: Frame | null = null;

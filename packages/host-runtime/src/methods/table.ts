@@ -6,6 +6,9 @@ import { modelMethods } from "./models.ts";
 import { threadChangeMethods } from "./thread-change.ts";
 import { threadForkMethods } from "./thread-fork.ts";
 import { threadOpenMethods } from "./thread-open.ts";
+import { queueMethods } from "./queue.ts";
+import { searchMethods } from "./search.ts";
+import { sectionMethods } from "./sections.ts";
 import { threadReadMethods } from "./thread-read.ts";
 import { turnMethods } from "./turns.ts";
 
@@ -16,6 +19,9 @@ export const METHODS: readonly Method[] = [
   ...threadForkMethods,
   ...threadChangeMethods,
   ...threadReadMethods,
+  ...queueMethods,
+  ...searchMethods,
+  ...sectionMethods,
   ...turnMethods,
   ...modelMethods,
   ...configMethods,

@@ -1,5 +1,5 @@
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
-import { ThreadIdParams, ThreadMetadataUpdateParams, ThreadNameSetParams, ThreadReadStateUpdateParams, ThreadSettingsUpdateParams } from "@foldcast/protocol-core/wire/params";
+import { ThreadIdParams, ThreadShellCommandParams, ThreadMetadataUpdateParams, ThreadNameSetParams, ThreadReadStateUpdateParams, ThreadSettingsUpdateParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import { Reply } from "../rpc/reply.ts";
 import type { ThreadRecord } from "../store/store.ts";
@@ -13,7 +13,7 @@ import { parseThreadId } from "./thread-id.ts";
 import { loadedThread, readableThread, storedThread } from "./thread-lookup.ts";
 
 /** Changes the record of a thread whether it is loaded or not. */
-function change(known: KnownThread, members: Partial<ThreadRecord>, host: Host): ThreadRecord {
+export function changeRecord(known: KnownThread, members: Partial<ThreadRecord>, host: Host): ThreadRecord {
   if (known.actor !== null) {
     known.actor.update(members);
     return known.actor.record;
@@ -39,7 +39,7 @@ export const threadChangeMethods: readonly Method[] = [
       const trimmed = name.trim();
       if (trimmed === "") throw invalidRequest("thread name must not be empty");
       const known = await storedThread(host, threadId);
-      change(known, { name: trimmed }, host);
+      changeRecord(known, { name: trimmed }, host);
       return new Reply({}, () => host.broadcast("thread/name/updated", { threadId: id, threadName: trimmed }));
     },
   }),
@@ -62,7 +62,7 @@ export const threadChangeMethods: readonly Method[] = [
       const id = parseThreadId(threadId, "session id");
       const known = await host.threads.find(id);
       if (known?.record.archived !== true) throw invalidRequest(`no archived rollout found for thread id ${id}`);
-      const record = change(known, { archived: false }, host);
+      const record = changeRecord(known, { archived: false }, host);
       return new Reply({ thread: toWireThread(record, known.actor?.status ?? null) }, () => host.broadcast("thread/unarchived", { threadId: id }));
     },
   }),
@@ -89,7 +89,7 @@ export const threadChangeMethods: readonly Method[] = [
       if (projectId != null) throw notSupported("thread/metadata/update.projectId", "foldcast keeps no projects");
       const known = await storedThread(host, threadId);
       const old = known.record.gitInfo;
-      const record = gitInfo == null ? known.record : change(known, {
+      const record = gitInfo == null ? known.record : changeRecord(known, {
         gitInfo: {
           sha: gitInfo.sha === undefined ? (old?.sha ?? null) : gitInfo.sha,
           branch: gitInfo.branch === undefined ? (old?.branch ?? null) : gitInfo.branch,
@@ -111,6 +111,22 @@ export const threadChangeMethods: readonly Method[] = [
       return new Reply({}, () => {
         if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, model ?? "none");
       });
+    },
+  }),
+  method("thread/compact/start", {
+    owner: "thread",
+    params: ThreadIdParams,
+    handler({ threadId }, { host }) {
+      loadedThread(host, threadId);
+      throw notSupported("thread/compact/start", "the harness decides by itself when to shorten its context");
+    },
+  }),
+  method("thread/shellCommand", {
+    owner: "thread",
+    params: ThreadShellCommandParams,
+    handler({ threadId }, { host }) {
+      loadedThread(host, threadId);
+      throw notSupported("thread/shellCommand", "foldcast runs no commands of its own, only those of a harness");
     },
   }),
   method("thread/readState/update", {

@@ -71,6 +71,8 @@ async function resumeThread(known: KnownThread, params: ThreadResumeParams, host
       connection.notify("thread/goal/cleared", { threadId: actor.id });
       actor.feed.release(connection);
       host.interactions.replay(actor.id, connection);
+      // What waited when the server went down is sent now, before the eyes of who opened the thread.
+      actor.startQueued()?.begin();
     });
   } catch (error) {
     actor.feed.release(connection);

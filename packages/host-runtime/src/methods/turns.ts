@@ -40,6 +40,19 @@ function takeTyped(actor: ThreadActor, { interactionId, value }: InteractionComm
   return ok ? null : message;
 }
 
+/** Brings the thread to where it can accept this input: settings taken over, bound to the harness of its model. */
+export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, input: TurnInput, host: Host, connection: Connection): Promise<void> {
+  const settings = await settingsFor(actor, params, host, connection);
+  const harness = actor.record.harness ?? settings.model?.slice(0, settings.model.indexOf("/")) ?? null;
+  if (harness === null) throw invalidRequest("no model is available: no harness is ready");
+  const adapter = await actor.bind(harness);
+  if (hasImage(input.input) && !adapter.manifest.capabilities.images) throw notSupported("image input", `${adapter.manifest.displayName} takes text only`);
+  if (actor.record.nativeSessionId !== null && !actor.hasSession && !adapter.manifest.capabilities.resume) {
+    throw notSupported("turn/start", `${adapter.manifest.displayName} cannot continue a saved session`);
+  }
+  if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, settings.model ?? harness);
+}
+
 async function startTurn(actor: ThreadActor, params: TurnStartParams, host: Host, connection: Connection): Promise<Reply> {
   const input: TurnInput = { input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null };
   const command = typedAnswer(input);
@@ -56,15 +69,7 @@ async function startTurn(actor: ThreadActor, params: TurnStartParams, host: Host
     const { turnId, begin } = actor.acceptHostTurn(input, title);
     return new Reply({ turn: acceptedTurn(turnId) }, begin);
   }
-  const settings = await settingsFor(actor, params, host, connection);
-  const harness = actor.record.harness ?? settings.model?.slice(0, settings.model.indexOf("/")) ?? null;
-  if (harness === null) throw invalidRequest("no model is available: no harness is ready");
-  const adapter = await actor.bind(harness);
-  if (hasImage(input.input) && !adapter.manifest.capabilities.images) throw notSupported("image input", `${adapter.manifest.displayName} takes text only`);
-  if (actor.record.nativeSessionId !== null && !actor.hasSession && !adapter.manifest.capabilities.resume) {
-    throw notSupported("turn/start", `${adapter.manifest.displayName} cannot continue a saved session`);
-  }
-  if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, settings.model ?? harness);
+  await prepareTurn(actor, params, input, host, connection);
   // From here on nothing waits: of two requests at a time, the second finds the first one's turn.
   const { run } = actor;
   if (run !== null) {

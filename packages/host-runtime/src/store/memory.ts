@@ -1,4 +1,4 @@
-import type { ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+import type { QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
 
 const nativeKey = (harness: string, nativeSessionId: string): string => JSON.stringify([harness, nativeSessionId]);
 
@@ -8,6 +8,9 @@ export class MemoryThreadStore implements ThreadStore {
   readonly #byNative = new Map<string, string>();
   readonly #turns = new Map<string, Map<string, TurnFact>>();
   readonly #byKey = new Map<string, Map<string, string>>();
+
+  readonly #queues = new Map<string, Map<string, QueuedInput>>();
+  readonly #sections = new Map<string, Section>();
 
   /** What undoes the steps of the running transaction, last first; null outside of one. */
   #undo: (() => void)[] | null = null;
@@ -56,7 +59,9 @@ export class MemoryThreadStore implements ThreadStore {
   deleteThread(id: string): void {
     const old = this.#threads.get(id);
     const turns = this.turns(id);
+    const queue = this.#queues.get(id);
     this.#undo?.push(() => {
+      if (queue !== undefined) this.#queues.set(id, queue);
       if (old !== undefined) this.saveThread(old);
       for (const turn of turns) this.saveTurn(id, turn);
     });
@@ -64,6 +69,7 @@ export class MemoryThreadStore implements ThreadStore {
     this.#threads.delete(id);
     this.#turns.delete(id);
     this.#byKey.delete(id);
+    this.#queues.delete(id);
   }
 
   turns(threadId: string): readonly TurnFact[] {
@@ -103,8 +109,49 @@ export class MemoryThreadStore implements ThreadStore {
     if (old.turnKey !== null) this.#byKey.get(threadId)?.delete(old.turnKey);
   }
 
+  queue(threadId: string): readonly QueuedInput[] {
+    return [...(this.#queues.get(threadId)?.values() ?? [])];
+  }
+
+  saveQueued(threadId: string, queued: QueuedInput): void {
+    const queue = this.#queues.get(threadId) ?? new Map<string, QueuedInput>();
+    this.#queues.set(threadId, queue);
+    this.#keepOrder(queue);
+    queue.set(queued.id, { ...queued });
+  }
+
+  deleteQueued(threadId: string, id: string): void {
+    const queue = this.#queues.get(threadId);
+    if (queue === undefined) return;
+    this.#keepOrder(queue);
+    queue.delete(id);
+  }
+
+  sections(): readonly Section[] {
+    return [...this.#sections.values()];
+  }
+
+  saveSection(section: Section): void {
+    this.#keepOrder(this.#sections);
+    this.#sections.set(section.id, { ...section });
+  }
+
+  deleteSection(id: string): void {
+    this.#keepOrder(this.#sections);
+    this.#sections.delete(id);
+  }
+
   close(): void {
     // Nothing to let go of.
+  }
+
+  /** A rolled back change leaves each where it was. */
+  #keepOrder<T>(map: Map<string, T>): void {
+    const before = [...map];
+    this.#undo?.push(() => {
+      map.clear();
+      for (const [id, value] of before) map.set(id, value);
+    });
   }
 
   #forgetNative(id: string): void {

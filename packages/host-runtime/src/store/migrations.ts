@@ -15,6 +15,10 @@ const STEPS: readonly string[] = [
      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, thread_id TEXT NOT NULL, turn_id TEXT NOT NULL, kind TEXT NOT NULL,
      status TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, settled_at INTEGER
    );`,
+  `CREATE TABLE queued_inputs (
+     thread_id TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, queued TEXT NOT NULL, PRIMARY KEY (thread_id, id)
+   ) WITHOUT ROWID;
+   CREATE TABLE sections (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, section TEXT NOT NULL);`,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

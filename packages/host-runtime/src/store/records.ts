@@ -1,5 +1,17 @@
 import { z } from "zod";
-import type { ThreadRecord, TurnFact } from "./store.ts";
+import type { QueuedInput, Section, ThreadRecord, TurnFact } from "./store.ts";
+
+const section = z.object({
+  id: z.string(),
+  name: z.string(),
+  appearance: z.object({ icon: z.string().nullable(), color: z.string().nullable() }).nullable(),
+});
+const queuedInput = z.object({
+  id: z.string(),
+  input: z.array(z.looseObject({ type: z.string() })),
+  clientId: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+});
 
 const threadRecord = z.object({
   id: z.string(),
@@ -16,6 +28,8 @@ const threadRecord = z.object({
   threadSource: z.string().nullable(),
   originator: z.string().nullable(),
   forkedFromId: z.string().nullable(),
+  // Records of before there were sections have none.
+  section: section.extend({ position: z.number(), enteredAt: z.number() }).nullable().default(null),
   gitInfo: z.object({ sha: z.string().nullable(), branch: z.string().nullable(), originUrl: z.string().nullable() }).nullable(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -60,4 +74,12 @@ export function parseThreadRecord(text: string): ThreadRecord | null {
 
 export function parseTurnFact(text: string): TurnFact | null {
   return parse(turnFact, text) as TurnFact | null;
+}
+
+export function parseQueuedInput(text: string): QueuedInput | null {
+  return parse(queuedInput, text) as QueuedInput | null;
+}
+
+export function parseSection(text: string): Section | null {
+  return parse(section, text) as Section | null;
 }

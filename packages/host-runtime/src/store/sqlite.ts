@@ -1,7 +1,7 @@
 import type { SqlDatabase, SqlStatement } from "./sqlite-driver.ts";
 import { migrate } from "./migrations.ts";
-import { parseThreadRecord, parseTurnFact } from "./records.ts";
-import type { ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+import { parseQueuedInput, parseSection, parseThreadRecord, parseTurnFact } from "./records.ts";
+import type { QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
 
 /**
  * Threads in one SQLite file. WAL with `synchronous = NORMAL`: what was saved survives the death of this process at any
@@ -54,6 +54,7 @@ export class SqliteThreadStore implements ThreadStore {
   deleteThread(id: string): void {
     this.transaction(() => {
       this.#sql("DELETE FROM turns WHERE thread_id = ?").run(id);
+      this.#sql("DELETE FROM queued_inputs WHERE thread_id = ?").run(id);
       this.#sql("DELETE FROM threads WHERE id = ?").run(id);
     });
   }
@@ -76,6 +77,35 @@ export class SqliteThreadStore implements ThreadStore {
 
   deleteTurn(threadId: string, turnId: string): void {
     this.#sql("DELETE FROM turns WHERE thread_id = ? AND turn_id = ?").run(threadId, turnId);
+  }
+
+  queue(threadId: string): readonly QueuedInput[] {
+    return this.#sql("SELECT queued FROM queued_inputs WHERE thread_id = ? ORDER BY seq").all(threadId)
+      .map((row) => parseQueuedInput((row as { queued: string }).queued)).filter((queued) => queued !== null);
+  }
+
+  saveQueued(threadId: string, queued: QueuedInput): void {
+    this.#sql(
+      `INSERT INTO queued_inputs (thread_id, id, queued, seq)
+       VALUES (?, ?, ?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM queued_inputs WHERE thread_id = ?))
+       ON CONFLICT (thread_id, id) DO UPDATE SET queued = excluded.queued`,
+    ).run(threadId, queued.id, JSON.stringify(queued), threadId);
+  }
+
+  deleteQueued(threadId: string, id: string): void {
+    this.#sql("DELETE FROM queued_inputs WHERE thread_id = ? AND id = ?").run(threadId, id);
+  }
+
+  sections(): readonly Section[] {
+    return this.#sql("SELECT section FROM sections ORDER BY seq").all().map((row) => parseSection((row as { section: string }).section)).filter((section) => section !== null);
+  }
+
+  saveSection(section: Section): void {
+    this.#sql("INSERT INTO sections (id, section) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET section = excluded.section").run(section.id, JSON.stringify(section));
+  }
+
+  deleteSection(id: string): void {
+    this.#sql("DELETE FROM sections WHERE id = ?").run(id);
   }
 
   close(): void {

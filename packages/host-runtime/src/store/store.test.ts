@@ -25,7 +25,7 @@ afterEach(() => {
 function record(id: string, change: Partial<ThreadRecord> = {}): ThreadRecord {
   return {
     id, harness: null, nativeSessionId: null, file: null, model: null, effort: null, cwd: "/w", name: null, preview: "", archived: false,
-    ephemeral: false, threadSource: null, originator: null, forkedFromId: null, gitInfo: null, createdAt: 1, updatedAt: 1, recencyAt: 1, ...change,
+    ephemeral: false, threadSource: null, originator: null, forkedFromId: null, section: null, gitInfo: null, createdAt: 1, updatedAt: 1, recencyAt: 1, ...change,
   };
 }
 function fact(turnId: string, change: Partial<TurnFact> = {}): TurnFact {
@@ -39,11 +39,18 @@ const step = fc.oneof(
   id.map((thread) => (store: ThreadStore) => store.deleteThread(thread)),
   fc.tuple(id, fc.constantFrom("t1", "t2", "t3"), fc.constantFrom("k1", null)).map(([thread, turn, key]) => (store: ThreadStore) => store.saveTurn(thread, fact(turn, { turnKey: key === null ? null : `${key}-${turn}`, outcome: { status: "succeeded" } }))),
   fc.tuple(id, fc.constantFrom("t1", "t2", "t3")).map(([thread, turn]) => (store: ThreadStore) => store.deleteTurn(thread, turn)),
+  fc.tuple(id, fc.constantFrom("q1", "q2", "q3"), fc.string()).map(([thread, queued, text]) => (store: ThreadStore) =>
+    store.saveQueued(thread, { id: queued, input: [{ type: "text", text, text_elements: [] }], clientId: null, metadata: { text } })),
+  fc.tuple(id, fc.constantFrom("q1", "q2", "q3")).map(([thread, queued]) => (store: ThreadStore) => store.deleteQueued(thread, queued)),
+  fc.tuple(id, fc.string()).map(([section, name]) => (store: ThreadStore) => store.saveSection({ id: section, name, appearance: null })),
+  id.map((section) => (store: ThreadStore) => store.deleteSection(section)),
   id.map((thread) => (store: ThreadStore) => {
     try {
       store.transaction(() => {
         store.saveThread(record(thread, { name: "never", harness: "h", nativeSessionId: `n-${thread}` }));
         store.deleteTurn(thread, "t1");
+        store.deleteQueued(thread, "q1");
+        store.deleteSection(thread);
         throw new Error("no");
       });
     } catch {
@@ -53,7 +60,7 @@ const step = fc.oneof(
 );
 function state(store: ThreadStore): unknown {
   const threads = [...store.threads()].sort((a, b) => a.id.localeCompare(b.id));
-  return { threads, turns: ["a", "b", "c"].map((thread) => store.turns(thread)), byKey: store.turnByKey("a", "k1-t1"), byNative: store.threadByNative("h", "n-b") };
+  return { threads, queues: ["a", "b", "c"].map((thread) => store.queue(thread)), sections: store.sections(), turns: ["a", "b", "c"].map((thread) => store.turns(thread)), byKey: store.turnByKey("a", "k1-t1"), byNative: store.threadByNative("h", "n-b") };
 }
 
 describe.skipIf(driver === null)("the store on disk", () => {

@@ -1,4 +1,12 @@
 import type { TurnOutcome } from "@foldcast/protocol-core/harness";
+import type { UserInput } from "@foldcast/protocol-core/wire";
+
+/** A group of threads that a person made, as Codex 0.171 names its parts. */
+export interface Section {
+  id: string;
+  name: string;
+  appearance: { icon: string | null; color: string | null } | null;
+}
 
 /** What the host keeps of a thread. Times in Unix milliseconds. Never any text of the conversation but its first words. */
 export interface ThreadRecord {
@@ -20,6 +28,8 @@ export interface ThreadRecord {
   threadSource: string | null;
   originator: string | null;
   forkedFromId: string | null;
+  /** The section that it is in, with its place there (smaller = higher) and since when. */
+  section: (Section & { position: number; enteredAt: number }) | null;
   gitInfo: { sha: string | null; branch: string | null; originUrl: string | null } | null;
   createdAt: number;
   updatedAt: number;
@@ -36,6 +46,15 @@ export interface TurnFact {
   outcome: TurnOutcome | null;
   startedAt: number | null;
   completedAt: number | null;
+}
+
+/** An input that waits for its turn: the only text of a conversation that the host keeps, and only until it is sent. */
+export interface QueuedInput {
+  id: string;
+  input: UserInput[];
+  clientId: string | null;
+  /** The client's own, kept for it. */
+  metadata: Record<string, unknown> | null;
 }
 
 /**
@@ -57,5 +76,15 @@ export interface ThreadStore {
   /** Adds the turn, or replaces the fact with the same turn id. */
   saveTurn(threadId: string, fact: TurnFact): void;
   deleteTurn(threadId: string, turnId: string): void;
+  /** In the order in which they are sent. */
+  queue(threadId: string): readonly QueuedInput[];
+  /** Adds the input at the end, or replaces the one with the same id in its place. */
+  saveQueued(threadId: string, queued: QueuedInput): void;
+  deleteQueued(threadId: string, id: string): void;
+  /** In the order in which they were made. */
+  sections(): readonly Section[];
+  /** Adds the section, or replaces the one with the same id in its place. */
+  saveSection(section: Section): void;
+  deleteSection(id: string): void;
   close(): void;
 }

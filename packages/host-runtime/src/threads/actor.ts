@@ -6,6 +6,7 @@ import type { HarnessCatalogue } from "../harness/catalogue.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ThreadRecord, ThreadStore, TurnFact } from "../store/store.ts";
 import { Feed } from "./feed.ts";
+import { InputQueue } from "./input-queue.ts";
 import { projectorOptions } from "./projector-options.ts";
 import { ReadState } from "./read-state.ts";
 import { SessionHolder } from "./session.ts";
@@ -27,8 +28,6 @@ export interface ThreadServices {
   broadcast(method: string, params: object): void;
 }
 
-/** Inputs that wait for their turn; beyond it a client is told to wait. */
-const MAX_QUEUED_INPUTS = 100;
 /** Ended turns that are kept in memory: all there is of a harness that saves nothing. */
 const MAX_KEPT_RUNS = 50;
 /** How long a harness may take to end a cancelled turn before its session is dropped. */
@@ -41,6 +40,7 @@ const CANCEL_PATIENCE_MS = 10_000;
 export class ThreadActor {
   readonly feed: Feed;
   readonly readState: ReadState;
+  readonly queue: InputQueue;
   readonly usage = new UsageTotals();
   /** The turn that `usage` belongs to. */
   usageTurnId: string | null = null;
@@ -52,7 +52,8 @@ export class ThreadActor {
   #status: ThreadStatus = { type: "idle" };
   #run: TurnRun | null = null;
   #kept: TurnRun[] = [];
-  #queue: TurnInput[] = [];
+  /** The running turn that came out of the queue, until the harness has it. */
+  #sending: { run: TurnRun; queuedId: string } | null = null;
   #selected: SessionOptions | null = null;
   #closed = false;
   /** Goes up whenever a turn begins or ends: what was read of the history before may be out of date then. */
@@ -64,6 +65,11 @@ export class ThreadActor {
     this.#services = services;
     this.feed = new Feed(record.id, services.now);
     this.readState = new ReadState(record.id, services.newId);
+    this.queue = new InputQueue({
+      threadId: record.id,
+      store: record.ephemeral ? null : services.store,
+      onChanged: () => this.feed.notify("thread/queue/changed", { threadId: record.id }),
+    });
     this.#session = new SessionHolder({ event: (event) => this.#onEvent(event), ended: (error) => this.#onSessionEnded(error) }, services.log);
   }
 
@@ -178,9 +184,21 @@ export class ThreadActor {
         this.#services.log.debug("steering failed, the input waits", { threadId: this.id, error });
       }
     }
-    if (this.#queue.length >= MAX_QUEUED_INPUTS) throw invalidRequest("too many inputs are waiting on this thread");
-    this.#queue.push(input);
-    if (this.#run === null) this.#startNext();
+    this.queue.add({ id: this.#services.newId(), ...input, metadata: null });
+    if (this.#run === null) this.startQueued()?.begin();
+  }
+
+  /**
+   * Accepts an input that waits, the first one if none is named, as `accept` does. Null when a turn runs, or it does
+   * not wait, or the thread's harness is not there to run it.
+   */
+  startQueued(id: string | null = null): { turnId: string; begin: () => void } | null {
+    if (this.#run !== null || this.#closed || this.#adapter === null) return null;
+    const queued = this.queue.take(id);
+    if (queued === null) return null;
+    const accepted = this.accept({ input: queued.input, clientId: queued.clientId });
+    this.#sending = { run: this.#run!, queuedId: queued.id };
+    return accepted;
   }
 
   /** Ends the running turn. Its end reaches clients as `turn/completed`; never waits for it. */
@@ -232,7 +250,6 @@ export class ThreadActor {
   /** Lets go of the harness; a running turn ends as interrupted. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#queue = [];
     if (this.#run !== null) this.#services.interactions.turnOver(this.#run.id);
     await this.#session.close();
     if (this.#run !== null) this.#endRun(this.#run, { status: "cancelled" });
@@ -305,6 +322,7 @@ export class ThreadActor {
     if (event.type === "turn.started") {
       // Nobody asked for it, or what was asked for is over already: the agent started by itself.
       if (run === null || run.turnKey !== null) run = this.#adopt(event);
+      this.#sent(run);
       this.#saveFact({ turnId: run.id, turnKey: event.turnKey, outcome: null, startedAt: event.at, completedAt: null });
     }
     if (run === null) return this.#services.log.debug("an event outside of a turn", { threadId: this.id, type: event.type });
@@ -408,16 +426,19 @@ export class ThreadActor {
     this.#saveFact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: fact?.startedAt ?? null, completedAt: at });
     this.update({ updatedAt: this.#services.now() });
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
-    if (!this.#closed) this.#startNext();
+    // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
+    if (!this.#closed || run.handedOver) this.#sent(run);
+    this.startQueued()?.begin();
   }
 
   #saveFact(fact: TurnFact): void {
     if (!this.#record.ephemeral) this.#services.store.saveTurn(this.id, fact);
   }
 
-  #startNext(): void {
-    const next = this.#queue.shift();
-    if (next !== undefined) this.accept(next).begin();
+  #sent(run: TurnRun): void {
+    if (this.#sending?.run !== run) return;
+    this.queue.sent(this.#sending.queuedId);
+    this.#sending = null;
   }
 
   #setStatus(status: ThreadStatus): void {

@@ -10,7 +10,8 @@ const MAX_LIMIT = 1000;
 /** Whether a thread passes the filters of `thread/list`. A filter for what foldcast has none of lets nothing pass. */
 function passes(record: ThreadRecord, params: ThreadListParams): boolean {
   const { sourceKinds, modelProviders, cwd, searchTerm, originators, includedThreadIds, excludedThreadIds } = params;
-  if (params.sectionId != null || params.projectId != null) return false;
+  if (params.projectId != null) return false;
+  if (params.sectionId != null && record.section?.id !== params.sectionId) return false;
   if (params.parentThreadId != null || params.ancestorThreadId != null || params.attachedToThreadId != null) return false;
   if (record.archived !== (params.archived ?? false)) return false;
   if (isFilter(sourceKinds) && !sourceKinds.includes("vscode")) return false;
@@ -31,6 +32,7 @@ function isFilter<T>(list: readonly T[] | null | undefined): list is readonly T[
 }
 
 function sortValue(record: ThreadRecord, key: ThreadListParams["sortKey"]): number {
+  if (key === "section_position") return record.section?.position ?? 0;
   if (key === "updated_at") return record.updatedAt;
   return key === "recency_at" ? record.recencyAt : record.createdAt;
 }
@@ -52,7 +54,7 @@ export function listThreads(records: Iterable<ThreadRecord>, params: ThreadListP
   const { sortKey, sectionId } = params;
   if (sortKey === "section_position" && sectionId == null) throw invalidRequest("section-position sorting requires a section filter");
   const position = params.cursor == null ? null : parsePosition(params.cursor);
-  const sign = params.sortDirection === "asc" ? 1 : -1;
+  const sign = (params.sortDirection ?? (sortKey === "section_position" ? "asc" : "desc")) === "asc" ? 1 : -1;
   const compare = (timeA: number, idA: string, timeB: number, idB: string): number => sign * (timeA - timeB || (idA < idB ? -1 : idA > idB ? 1 : 0));
 
   const sorted = [...records].filter((record) => passes(record, params))

@@ -47,7 +47,7 @@ export class ThreadRegistry {
     const now = this.#services.now();
     return this.#add({
       id: this.#services.newId(), harness: null, nativeSessionId: null, file: null, model: null, effort: null, cwd: settings.cwd, name: null, preview: "",
-      archived: false, forkedFromId: null, gitInfo: null, createdAt: now, updatedAt: now, recencyAt: now, ...members,
+      archived: false, forkedFromId: null, section: null, gitInfo: null, createdAt: now, updatedAt: now, recencyAt: now, ...members,
     }, settings);
   }
 

@@ -126,6 +126,7 @@ function recordOf(index: HistoryIndex, harness: string, times: { birthtimeMs: nu
     threadSource: null,
     originator: null,
     forkedFromId: null,
+    section: null,
     gitInfo: null,
     createdAt,
     updatedAt: ended.at(-1) ?? Math.floor(times.mtimeMs),

@@ -33,7 +33,7 @@ describe("titles", () => {
 describe("pages of threads", () => {
   const record = (id: number, createdAt: number): ThreadRecord => ({
     id: `00000000-0000-7000-8000-${String(id).padStart(12, "0")}`, harness: "h", nativeSessionId: null, file: null, model: null, effort: null, cwd: "/w", name: null, preview: "p",
-    archived: false, ephemeral: false, threadSource: null, originator: null, forkedFromId: null, gitInfo: null, createdAt, updatedAt: createdAt, recencyAt: createdAt,
+    archived: false, ephemeral: false, threadSource: null, originator: null, forkedFromId: null, section: null, gitInfo: null, createdAt, updatedAt: createdAt, recencyAt: createdAt,
   });
 
   test("together are all threads, each once, whatever the size of a page and however many are of one time", () => {

@@ -118,6 +118,9 @@ export const ThreadRollbackParams = struct("ThreadRollbackParams", { ...thread, 
 export const ThreadItemsReadParams = struct("ThreadItemsReadParams", { ...thread, turnId: text, itemIds: list(text) });
 export const ThreadIdParams = struct("ThreadIdParams", thread);
 export const ThreadReadParams = struct("ThreadReadParams", { ...thread, includeTurns: flag.optional() });
+const sourceKinds = list(oneOf([
+  "cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown",
+]));
 export const ThreadListParams = struct("ThreadListParams", {
   ...page,
   includedThreadIds: list(text).nullish(),
@@ -125,9 +128,7 @@ export const ThreadListParams = struct("ThreadListParams", {
   sortKey: oneOf(["created_at", "updated_at", "recency_at", "section_position"]).nullish(),
   sortDirection,
   modelProviders: list(text).nullish(),
-  sourceKinds: list(oneOf([
-    "cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown",
-  ])).nullish(),
+  sourceKinds: sourceKinds.nullish(),
   originators: list(text).nullish(),
   archived: flag.nullish(),
   sectionId: text.nullish(),
@@ -147,6 +148,27 @@ export const ThreadItemsListParams = struct("ThreadItemsListParams", {
   limit: u32.nullish(),
   sortDirection,
 });
+export const ThreadSearchParams = struct("ThreadSearchParams", {
+  ...page,
+  sortKey: oneOf(["created_at", "updated_at", "recency_at"]).nullish(),
+  sortDirection,
+  sourceKinds: sourceKinds.nullish(),
+  archived: flag.nullish(),
+  searchTerm: text,
+});
+const metadata = { responsesapiClientMetadata: map.nullish() };
+export const ThreadQueueAddParams = struct("ThreadQueueAddParams", { ...thread, ...metadata, input: list(UserInputParam), clientUserMessageId: text });
+export const ThreadQueueListParams = struct("ThreadQueueListParams", { ...thread, ...page });
+export const ThreadQueueUpdateParams = struct("ThreadQueueUpdateParams", { ...thread, ...metadata, queuedSubmissionId: text, input: list(UserInputParam) });
+export const ThreadQueueDeleteParams = struct("ThreadQueueDeleteParams", { ...thread, queuedSubmissionId: text });
+export const ThreadQueueReorderParams = struct("ThreadQueueReorderParams", { ...thread, queuedSubmissionIds: list(text) });
+export const ThreadQueueStartParams = struct("ThreadQueueStartParams", { ...thread, queuedSubmissionId: text.nullish() });
+const appearance = struct("ThreadSectionAppearance", { icon: text.nullish(), color: text.nullish() }).nullish();
+export const ThreadSectionCreateParams = struct("ThreadSectionCreateParams", { name: text, appearance });
+export const ThreadSectionUpdateParams = struct("ThreadSectionUpdateParams", { sectionId: text, name: text, appearance });
+export const ThreadSectionDeleteParams = struct("ThreadSectionDeleteParams", { sectionId: text });
+export const ThreadSectionMoveParams = struct("ThreadSectionMoveParams", { ...thread, sectionId: text.nullable(), beforeThreadId: text.nullish() });
+export const ThreadShellCommandParams = struct("ThreadShellCommandParams", { ...thread, command: text });
 export const ThreadNameSetParams = struct("ThreadSetNameParams", { ...thread, name: text });
 export const ThreadMetadataUpdateParams = struct("ThreadMetadataUpdateParams", {
   ...thread,

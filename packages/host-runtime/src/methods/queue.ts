@@ -1,0 +1,105 @@
+import { invalidRequest } from "@foldcast/protocol-core/wire";
+import {
+  ThreadQueueAddParams, ThreadQueueDeleteParams, ThreadQueueListParams, ThreadQueueReorderParams, ThreadQueueStartParams, ThreadQueueUpdateParams,
+} from "@foldcast/protocol-core/wire/params";
+import type { Host } from "../host.ts";
+import { Reply } from "../rpc/reply.ts";
+import type { QueuedInput } from "../store/store.ts";
+import type { ThreadActor } from "../threads/actor.ts";
+import { uuidv7 } from "../threads/uuid7.ts";
+import { acceptedTurn } from "../threads/wire-thread.ts";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+import { parseThreadId } from "./thread-id.ts";
+import { readableThread, storedThread } from "./thread-lookup.ts";
+import { prepareTurn } from "./turns.ts";
+import { toUserInput } from "./user-input.ts";
+
+const DEFAULT_LIMIT = 25;
+
+/** The thread, loaded if it is not: its queue outlives a restart. */
+async function queueOwner(host: Host, threadId: string): Promise<ThreadActor> {
+  return host.threads.loaded(parseThreadId(threadId)) ?? (await host.threads.load(await storedThread(host, threadId)));
+}
+
+/** An input that came without an id of its client goes by the queue's. */
+function toWire(queued: QueuedInput): object {
+  return { id: queued.id, input: queued.input, clientUserMessageId: queued.clientId ?? queued.id, responsesapiClientMetadata: queued.metadata };
+}
+
+const notWaiting = (id: string): Error => invalidRequest(`queued submission not found: ${id}`);
+
+export const queueMethods: readonly Method[] = [
+  method("thread/queue/add", {
+    owner: "thread",
+    params: ThreadQueueAddParams,
+    experimental: true,
+    async handler({ threadId, input, clientUserMessageId, responsesapiClientMetadata }, { host, connection }) {
+      const actor = await queueOwner(host, threadId);
+      const queued = { id: uuidv7(host.now()), input: toUserInput(input), clientId: clientUserMessageId, metadata: responsesapiClientMetadata ?? null };
+      // On an idle thread nothing would ever come that lets it start.
+      if (actor.run === null) await prepareTurn(actor, { threadId, input }, queued, host, connection);
+      actor.queue.add(queued);
+      return new Reply({ queuedSubmission: toWire(queued) }, () => actor.startQueued()?.begin());
+    },
+  }),
+  method("thread/queue/list", {
+    owner: "thread",
+    params: ThreadQueueListParams,
+    experimental: true,
+    async handler({ threadId, cursor, limit }, { host }) {
+      const { actor, record } = await readableThread(host, threadId);
+      const entries = actor?.queue.entries ?? host.store.queue(record.id);
+      const from = cursor == null ? 0 : entries.findIndex(({ id }) => id === cursor) + 1;
+      if (cursor != null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
+      const data = entries.slice(from, from + Math.max(limit ?? DEFAULT_LIMIT, 1));
+      return { data: data.map(toWire), nextCursor: from + data.length < entries.length ? (data.at(-1)?.id ?? null) : null };
+    },
+  }),
+  method("thread/queue/update", {
+    owner: "thread",
+    params: ThreadQueueUpdateParams,
+    experimental: true,
+    async handler({ threadId, queuedSubmissionId, input, responsesapiClientMetadata: metadata }, { host }) {
+      const actor = await queueOwner(host, threadId);
+      const replaces = metadata != null && Object.keys(metadata).length > 0;
+      const queued = actor.queue.update(queuedSubmissionId, { input: toUserInput(input), ...(replaces ? { metadata } : {}) });
+      if (queued === null) throw notWaiting(queuedSubmissionId);
+      return { queuedSubmission: toWire(queued) };
+    },
+  }),
+  method("thread/queue/delete", {
+    owner: "thread",
+    params: ThreadQueueDeleteParams,
+    experimental: true,
+    handler: async ({ threadId, queuedSubmissionId }, { host }) => ({ deleted: (await queueOwner(host, threadId)).queue.delete(queuedSubmissionId) }),
+  }),
+  method("thread/queue/reorder", {
+    owner: "thread",
+    params: ThreadQueueReorderParams,
+    experimental: true,
+    async handler({ threadId, queuedSubmissionIds }, { host }) {
+      const { queue } = await queueOwner(host, threadId);
+      const unknown = queuedSubmissionIds.find((id) => !queue.entries.some((queued) => queued.id === id));
+      if (unknown !== undefined) throw notWaiting(unknown);
+      queue.reorder(queuedSubmissionIds);
+      return {};
+    },
+  }),
+  method("thread/queue/start", {
+    owner: "thread",
+    params: ThreadQueueStartParams,
+    experimental: true,
+    async handler({ threadId, queuedSubmissionId }, { host, connection }) {
+      const actor = await queueOwner(host, threadId);
+      if (actor.run !== null) throw invalidRequest("a turn is in progress");
+      const { entries } = actor.queue;
+      const queued = queuedSubmissionId == null ? entries[0] : entries.find(({ id }) => id === queuedSubmissionId);
+      if (queued === undefined) throw queuedSubmissionId == null ? invalidRequest("no queued submission to start") : notWaiting(queuedSubmissionId);
+      await prepareTurn(actor, { threadId, input: [] }, queued, host, connection);
+      const accepted = actor.startQueued(queued.id);
+      if (accepted === null) throw invalidRequest("a turn is in progress");
+      return new Reply({ turn: acceptedTurn(accepted.turnId) }, accepted.begin);
+    },
+  }),
+];

@@ -1,0 +1,117 @@
+import { invalidRequest } from "@foldcast/protocol-core/wire";
+import {
+  PageParams, ThreadSectionCreateParams, ThreadSectionDeleteParams, ThreadSectionMoveParams, ThreadSectionUpdateParams,
+} from "@foldcast/protocol-core/wire/params";
+import type { Host } from "../host.ts";
+import { Reply } from "../rpc/reply.ts";
+import type { Section, ThreadRecord } from "../store/store.ts";
+import { uuidv7 } from "../threads/uuid7.ts";
+import { method } from "./method.ts";
+import type { Method } from "./method.ts";
+import { changeRecord } from "./thread-change.ts";
+import { storedThread } from "./thread-lookup.ts";
+
+const DEFAULT_LIMIT = 25;
+
+type GivenAppearance = { icon?: string | null | undefined; color?: string | null | undefined } | null | undefined;
+
+function appearanceOf(given: GivenAppearance): Section["appearance"] {
+  return given == null ? null : { icon: given.icon ?? null, color: given.color ?? null };
+}
+
+function sectionNamed(host: Host, id: string): Section {
+  const section = host.store.sections().find((each) => each.id === id);
+  if (section === undefined) throw invalidRequest(`thread section not found: ${id}`);
+  return section;
+}
+
+function demandName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === "") throw invalidRequest("thread section name must not be empty");
+  return trimmed;
+}
+
+/** The threads of a section, top first. */
+function membersOf(host: Host, sectionId: string): ThreadRecord[] {
+  return [...host.store.threads()].filter((record) => record.section?.id === sectionId).sort((a, b) => a.section!.position - b.section!.position);
+}
+
+/** Writes a thread's place down wherever the thread is. */
+function place(host: Host, record: Readonly<ThreadRecord>, section: ThreadRecord["section"]): void {
+  changeRecord({ record, actor: host.threads.loaded(record.id) }, { section }, host);
+}
+
+/** Groups that a person makes of threads, as Codex 0.171 keeps them for all clients together. */
+export const sectionMethods: readonly Method[] = [
+  method("threadSection/list", {
+    owner: "host",
+    params: PageParams,
+    handler({ cursor, limit }, { host }) {
+      const sections = host.store.sections();
+      const from = cursor == null ? 0 : sections.findIndex(({ id }) => id === cursor) + 1;
+      if (cursor != null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
+      const data = sections.slice(from, from + Math.max(limit ?? DEFAULT_LIMIT, 1));
+      return { data, nextCursor: from + data.length < sections.length ? (data.at(-1)?.id ?? null) : null };
+    },
+  }),
+  method("threadSection/create", {
+    owner: "host",
+    params: ThreadSectionCreateParams,
+    handler({ name, appearance }, { host }) {
+      const section = { id: uuidv7(host.now()), name: demandName(name), appearance: appearanceOf(appearance) };
+      host.store.saveSection(section);
+      return { section };
+    },
+  }),
+  method("threadSection/update", {
+    owner: "host",
+    params: ThreadSectionUpdateParams,
+    handler({ sectionId, name, appearance }, { host }) {
+      const old = sectionNamed(host, sectionId);
+      const section = { id: old.id, name: demandName(name), appearance: appearance === undefined ? old.appearance : appearanceOf(appearance) };
+      host.store.transaction(() => {
+        host.store.saveSection(section);
+        for (const record of membersOf(host, sectionId)) place(host, record, { ...record.section!, ...section });
+      });
+      return { section };
+    },
+  }),
+  method("threadSection/delete", {
+    owner: "host",
+    params: ThreadSectionDeleteParams,
+    handler({ sectionId }, { host }) {
+      sectionNamed(host, sectionId);
+      const members = membersOf(host, sectionId);
+      host.store.transaction(() => {
+        for (const record of members) place(host, record, null);
+        host.store.deleteSection(sectionId);
+      });
+      return new Reply({}, () => {
+        for (const { id } of members) host.broadcast("thread/section/changed", { threadId: id, sectionId: null });
+      });
+    },
+  }),
+  method("thread/section/move", {
+    owner: "thread",
+    params: ThreadSectionMoveParams,
+    async handler({ threadId, sectionId, beforeThreadId }, { host }) {
+      const known = await storedThread(host, threadId);
+      const { record } = known;
+      if (record.harness === null) throw invalidRequest(`no rollout found for thread id ${record.id}`);
+      if (sectionId === null) {
+        changeRecord(known, { section: null }, host);
+      } else {
+        const section = sectionNamed(host, sectionId);
+        const others = membersOf(host, sectionId).filter(({ id }) => id !== record.id);
+        const at = beforeThreadId == null ? others.length : others.findIndex(({ id }) => id === beforeThreadId);
+        if (at === -1) throw invalidRequest(`thread ${beforeThreadId ?? ""} is not in section ${sectionId}`);
+        const enteredAt = record.section?.id === sectionId ? record.section.enteredAt : host.now();
+        host.store.transaction(() => {
+          changeRecord(known, { section: { ...section, position: at, enteredAt } }, host);
+          others.forEach((other, index) => place(host, other, { ...other.section!, position: index < at ? index : index + 1 }));
+        });
+      }
+      return new Reply({}, () => host.broadcast("thread/section/changed", { threadId: record.id, sectionId }));
+    },
+  }),
+];

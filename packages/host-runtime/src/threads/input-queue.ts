@@ -1,0 +1,89 @@
+import { invalidRequest } from "@foldcast/protocol-core/wire";
+import type { QueuedInput, ThreadStore } from "../store/store.ts";
+
+/** Inputs that wait for their turn; beyond it a client is told to wait. */
+const MAX_QUEUED_INPUTS = 100;
+
+export interface InputQueueOptions {
+  threadId: string;
+  /** Null for a thread that is not kept. */
+  store: ThreadStore | null;
+  /** What waits is different now. */
+  onChanged(): void;
+}
+
+/**
+ * What a thread was told and has not run yet. An input that is taken is kept in the store until it is `sent`: if this
+ * process dies in between, it waits again.
+ */
+export class InputQueue {
+  readonly #options: InputQueueOptions;
+  #entries: QueuedInput[];
+
+  constructor(options: InputQueueOptions) {
+    this.#options = options;
+    this.#entries = [...(options.store?.queue(options.threadId) ?? [])];
+  }
+
+  get entries(): readonly QueuedInput[] {
+    return this.#entries;
+  }
+
+  add(queued: QueuedInput): void {
+    if (this.#entries.length >= MAX_QUEUED_INPUTS) throw invalidRequest("too many inputs are waiting on this thread");
+    this.#options.store?.saveQueued(this.#options.threadId, queued);
+    this.#entries.push(queued);
+    this.#options.onChanged();
+  }
+
+  /** Null where none has this id. */
+  update(id: string, change: Partial<Omit<QueuedInput, "id">>): QueuedInput | null {
+    const at = this.#indexOf(id);
+    const old = this.#entries[at];
+    if (old === undefined) return null;
+    const queued = { ...old, ...change };
+    this.#options.store?.saveQueued(this.#options.threadId, queued);
+    this.#entries[at] = queued;
+    this.#options.onChanged();
+    return queued;
+  }
+
+  delete(id: string): boolean {
+    const at = this.#indexOf(id);
+    if (at === -1) return false;
+    this.sent(id);
+    this.#entries.splice(at, 1);
+    this.#options.onChanged();
+    return true;
+  }
+
+  /** Puts these first, in this order; what is not named stays behind them. */
+  reorder(ids: readonly string[]): void {
+    const placeOf = ({ id }: QueuedInput): number => (ids.includes(id) ? ids.indexOf(id) : ids.length);
+    const sorted = this.#entries.toSorted((a, b) => placeOf(a) - placeOf(b));
+    const { store, threadId } = this.#options;
+    store?.transaction(() => {
+      for (const { id } of sorted) store.deleteQueued(threadId, id);
+      for (const queued of sorted) store.saveQueued(threadId, queued);
+    });
+    this.#entries = sorted;
+    this.#options.onChanged();
+  }
+
+  /** Takes the input with this id, or the first one, out of what waits. */
+  take(id: string | null = null): QueuedInput | null {
+    const at = id === null ? 0 : this.#indexOf(id);
+    const [taken] = at === -1 ? [] : this.#entries.splice(at, 1);
+    if (taken !== undefined) this.#options.onChanged();
+    return taken ?? null;
+  }
+
+  /** The harness has it: nothing of it is kept any more. */
+  sent(id: string): void {
+    this.#options.store?.deleteQueued(this.#options.threadId, id);
+  }
+
+  #indexOf(id: string): number {
+    return this.#entries.findIndex((queued) => queued.id === id);
+  }
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import type { Thread, Turn } from "@foldcast/protocol-core/wire";
+import { PlainClient } from "../support/plain-client.ts";
+import { temporaryDir } from "../support/paths.ts";
+import { endToEnd } from "../support/recording.ts";
+import { startServer } from "../support/server.ts";
+import { sleep, until } from "../support/wait.ts";
+
+endToEnd();
+
+const run = (id: string): object[] => [
+  { tool: { id, name: "shell", input: { command: `make ${id}` } } },
+  { output: id, text: `${id}\n` },
+  { result: { id, output: `${id}\n`, exitCode: 0 } },
+];
+const SCENARIO = {
+  schema: 1,
+  name: "long",
+  turns: [{
+    steps: Array.from({ length: 30 }, (_, at) => [{ message: `Step ${at}.`, chunks: 3, chunkDelayMs: 2 }, ...run(`c${at}`), { delayMs: 15 }]).flat(),
+  }],
+};
+
+type Steps = { completed: Map<string, string[]>; turnIds: string[] };
+
+/** Plays turns until the host is killed; gives what the client had been told by then. */
+async function killWhile(dataDir: string, threadId: string | null, afterMs: number): Promise<Steps & { threadId: string }> {
+  await using server = await startServer({ scenarios: { long: SCENARIO }, speed: 1, dataDir });
+  await using client = await PlainClient.connect(server.url);
+  const seen: Steps = { completed: new Map(), turnIds: [] };
+  client.wire.on(({ method, params }) => {
+    if (method !== "item/completed") return;
+    const { turnId, item } = params as { turnId: string; item: { id: string } };
+    seen.completed.set(turnId, [...(seen.completed.get(turnId) ?? []), item.id]);
+  });
+  let id = threadId;
+  if (id === null) id = (await client.start({ model: "scripted/long", cwd: "/w" })).id;
+  else await client.join(id);
+  seen.turnIds.push(await client.submit(id, "go"));
+  await client.wire.request("thread/queue/add", { threadId: id, input: [{ type: "text", text: "after", text_elements: [] }], clientUserMessageId: `queued-${afterMs}` });
+  await until("a first item", () => (seen.completed.size > 0 ? true : undefined), { timeoutMs: 30_000, everyMs: 1 });
+  await sleep(afterMs);
+  await server.stop("SIGKILL");
+  return { threadId: id, ...seen };
+}
+
+async function turnsAfter(dataDir: string, threadId: string): Promise<{ turns: Turn[]; queued: string[] }> {
+  await using server = await startServer({ scenarios: { long: SCENARIO }, speed: 1, dataDir });
+  await using client = await PlainClient.connect(server.url);
+  const { thread } = await client.wire.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: true });
+  const { data } = await client.wire.request<{ data: { clientUserMessageId: string }[] }>("thread/queue/list", { threadId });
+  return { turns: thread.turns, queued: data.map((each) => each.clientUserMessageId) };
+}
+
+function demandAll({ turns }: { turns: readonly Turn[] }, { completed, turnIds }: Steps): void {
+  const ids = turns.flatMap((turn) => turn.items.map((item) => item.id));
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const turnId of turnIds) expect(turns.filter((turn) => turn.id === turnId)).toHaveLength(1);
+  for (const [turnId, items] of completed) expect(turns.find((turn) => turn.id === turnId)?.items.map((item) => item.id)).toEqual(expect.arrayContaining(items));
+  for (const turn of turns) expect(turn.status).toBe("interrupted");
+}
+
+describe("after the host was killed in the middle of a turn", () => {
+  test("that turn is interrupted, and what the client had is there once, under the same ids; what waited still waits", async () => {
+    const dataDir = temporaryDir("data");
+    const told = await killWhile(dataDir, null, 150);
+    const after = await turnsAfter(dataDir, told.threadId);
+    expect([...told.completed.values()].flat().length).toBeGreaterThan(2);
+    demandAll(after, told);
+    expect(after.turns).toHaveLength(1);
+    expect(after.queued).toEqual(["queued-150"]);
+  });
+});
