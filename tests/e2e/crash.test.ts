@@ -8,6 +8,8 @@ import { sleep, until } from "../support/wait.ts";
 
 endToEnd();
 
+const KILLS = Number(process.env["FOLDCAST_KILLS"] ?? 2);
+
 const run = (id: string): object[] => [
   { tool: { id, name: "shell", input: { command: `make ${id}` } } },
   { output: id, text: `${id}\n` },
@@ -17,7 +19,7 @@ const SCENARIO = {
   schema: 1,
   name: "long",
   turns: [{
-    steps: Array.from({ length: 30 }, (_, at) => [{ message: `Step ${at}.`, chunks: 3, chunkDelayMs: 2 }, ...run(`c${at}`), { delayMs: 15 }]).flat(),
+    steps: Array.from({ length: 200 }, (_, at) => [{ message: `Step ${at}.`, chunks: 3, chunkDelayMs: 2 }, ...run(`c${at}`), { delayMs: 15 }]).flat(),
   }],
 };
 
@@ -70,4 +72,18 @@ describe("after the host was killed in the middle of a turn", () => {
     expect(after.turns).toHaveLength(1);
     expect(after.queued).toEqual(["queued-150"]);
   });
+
+  // FOLDCAST_KILLS=200 for a long run.
+  test(`the same at ${KILLS} random moments, one after the other on the same thread`, async () => {
+    const dataDir = temporaryDir("data");
+    let threadId: string | null = null;
+    const all: Steps = { completed: new Map(), turnIds: [] };
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const told: Steps & { threadId: string } = await killWhile(dataDir, threadId, Math.floor(Math.random() * 700));
+      threadId = told.threadId;
+      all.turnIds.push(...told.turnIds);
+      for (const [turnId, items] of told.completed) all.completed.set(turnId, items);
+      demandAll(await turnsAfter(dataDir, threadId), all);
+    }
+  }, 60_000 + KILLS * 30_000);
 });

@@ -49,7 +49,8 @@ ${sentTable(results)}
 | \`thread/search\` | finds names and first prompts; the texts of turns are not searched |
 | \`thread/queue/*\` | inputs that wait for the running turn's end; kept over a restart until they are sent |
 | \`threadSection/*\`, \`thread/section/move\` | kept by the host |
-| \`thread/compact/start\` | not supported: no harness can be told to |
-| \`thread/shellCommand\` | not supported: foldcast runs no commands of its own |
+| \`thread/settings/update\`, \`thread/metadata/update\` | settings apply from the next turn on; there are no projects |
+| \`thread/compact/start\`, \`thread/shellCommand\`, \`thread/goal/set\`, \`thread/goal/clear\`, \`thread/inject_items\`, \`thread/memoryMode/set\`, \`thread/backgroundTerminals/clean\`, \`thread/searchOccurrences\`, \`review/start\` | \`-32601\`, "… is not supported yet", with what is missing |
+| everything else | \`-32600\`, "unknown variant", as the real server answers what it does not know |
 `;
 }

@@ -72,6 +72,9 @@ export const staticMethods: readonly Method[] = [
   }),
   empty("plugin/installed", { marketplaces: [], marketplaceLoadErrors: [] }),
   empty("plugin/list", { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
+  // Nothing is switched on by it, and the answer says so.
+  empty("experimentalFeature/enablement/set", { enablement: {} }),
+  empty("externalAgentConfig/detect", { items: [], connectors: [] }),
   empty("app/list", { data: [], nextCursor: null }),
   empty("mcpServerStatus/list", { data: [], nextCursor: null }),
   empty("experimentalFeature/list", { data: [], nextCursor: null }),

@@ -11,6 +11,7 @@ import { searchMethods } from "./search.ts";
 import { sectionMethods } from "./sections.ts";
 import { threadReadMethods } from "./thread-read.ts";
 import { turnMethods } from "./turns.ts";
+import { unsupportedMethods } from "./unsupported.ts";
 
 /** Every request that foldcast answers, one entry each. What is not here is an unknown variant, as with the real server. */
 export const METHODS: readonly Method[] = [
@@ -23,6 +24,7 @@ export const METHODS: readonly Method[] = [
   ...searchMethods,
   ...sectionMethods,
   ...turnMethods,
+  ...unsupportedMethods,
   ...modelMethods,
   ...configMethods,
   ...staticMethods,
