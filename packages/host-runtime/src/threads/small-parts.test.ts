@@ -23,6 +23,15 @@ describe("titles", () => {
     expect(titleAnswer(schema, input("👩‍👩‍👧".repeat(12)))).toBe(JSON.stringify({ title: `${"👩‍👩‍👧".repeat(9)}…` }));
   });
 
+  test("are the newest prompt of a quoted conversation", () => {
+    const quoted = (...messages: string[]): string => `Rules.\n\nRecent messages:\n<conversation>\n${messages.join("\n")}\n</conversation>`;
+    const said = (role: string, text: string): string => `<message role="${role}">${text}</message>`;
+    const long = { properties: { title: { maxLength: 40 } } };
+    expect(titleAnswer(long, input(quoted(said("user", "old"), said("user", "a &lt;b&gt; &amp;amp; c\nmore"), said("assistant", "done"))))).toBe('{"title":"a <b> &amp; c"}');
+    expect(titleAnswer(long, input(quoted(said("user", "explain User prompt: x"))))).toBe('{"title":"explain User prompt: x"}');
+    expect(titleAnswer(long, input('Rules.\n\nUser prompt:\nkeep <message role="user">y</message>'))).toBe('{"title":"keep <message role=\\"user\\">y</message>"}');
+  });
+
   test("are made only where a title is asked for", () => {
     expect(titleAnswer({ properties: { summary: {} } }, input("x"))).toBeNull();
     expect(titleAnswer(null, input("x"))).toBeNull();
