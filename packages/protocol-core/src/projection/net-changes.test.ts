@@ -81,6 +81,24 @@ it("add then edit is an add; add then delete is nothing; a rename keeps both pat
   ]);
 });
 
+it("sees through a move of a file whose text is not known", () => {
+  const hunk = (path: string, from: string, to: string): FileEdit => ({ path, hunks: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: [`-${from}`, `+${to}`] }] });
+  const there: FileEdit = { path: "/w/x", movePath: "/w/y" };
+  expect(net([there, { path: "/w/y", movePath: "/w/x" }]).changes()).toEqual([]);
+  expect(net([there, hunk("/w/y", "a", "b"), hunk("/w/y", "b", "c")]).changes()).toEqual([
+    { path: "/w/x", kind: { type: "update", move_path: "/w/y" }, diff: "@@ -1 +1 @@\n-a\n+c\n" },
+  ]);
+});
+
+it("keeps the net of a file when an edit says nothing", () => {
+  const hunk = (from: string, to: string): FileEdit => ({ path: "/w/x", hunks: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: [`-${from}`, `+${to}`] }] });
+  expect(net([hunk("a", "b"), { path: "/w/x", movePath: null, fragments: [] }, hunk("b", "a")]).changes()).toEqual([]);
+});
+
+it("lists the fragments of an edit whose hunks are empty", () => {
+  expect(net([{ path: "/w/x", hunks: [], fragments: [{ old: "a\n", new: "b\n" }] }]).changes()[0]?.diff).toBe("@@ -1 +1 @@\n-a\n+b\n");
+});
+
 it("lists fragments that have no place in a known text", () => {
   const changes = net([{ path: "/w/f", fragments: [{ old: "a\n", new: "b\n" }] }, { path: "/w/f", fragments: [{ old: "c\n", new: "d\n" }] }]).changes();
   expect(changes).toEqual([{ path: "/w/f", kind: { type: "update", move_path: null }, diff: "@@ -1 +1 @@\n-a\n+b\n@@ -1 +1 @@\n-c\n+d\n" }]);

@@ -19,12 +19,13 @@ export class NetChanges {
 
   add(edit: FileEdit): void {
     const change = changeOfEdit(edit);
-    if (change === null && edit.movePath === undefined) return;
+    const isMove = edit.movePath !== undefined && edit.movePath !== null && edit.movePath !== edit.path;
+    if (change === null && !isMove) return;
     const state = this.#next(this.#paths.get(edit.path), edit, change);
-    if (edit.movePath === undefined || edit.movePath === null || edit.movePath === edit.path) this.#paths.set(edit.path, state);
+    if (!isMove) this.#paths.set(edit.path, state);
     else {
       this.#paths.delete(edit.path);
-      this.#paths.set(edit.movePath, state);
+      this.#paths.set(edit.movePath!, state);
     }
   }
 
@@ -56,7 +57,9 @@ export class NetChanges {
     const edits = state === undefined ? [] : state.edits;
     if (change !== null) edits.push(change);
     const composer = state === undefined ? new HunkComposer() : state.mode === "hunks" ? state.composer : null;
-    if (composer !== null && edit.hunks !== undefined && composer.add(edit.hunks)) return { mode: "hunks", from, composer, edits };
+    // A move alone changes no line.
+    const hunks = edit.hunks !== undefined && edit.hunks.length > 0 ? edit.hunks : (change?.kind.type === "update" && change.diff === "" ? [] : null);
+    if (composer !== null && hunks !== null && composer.add(hunks)) return { mode: "hunks", from, composer, edits };
     return { mode: "listed", from, edits };
   }
 }
@@ -92,7 +95,7 @@ function listed(path: string, movePath: string | null, changes: readonly (FileUp
   if (last === undefined) return null;
   if (last.kind.type !== "update") return { ...last, path: movePath ?? path };
   const diff = known.map((change) => (change.kind.type === "update" ? change.diff : "")).join("");
-  return { path, kind: { type: "update", move_path: movePath }, diff };
+  return diff === "" && movePath === null ? null : { path, kind: { type: "update", move_path: movePath }, diff };
 }
 
 /** The text after an edit that comes without it; undefined when the edit does not fit the text. */

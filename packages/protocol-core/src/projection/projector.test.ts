@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { foldTurn } from "../folding/index.ts";
 import type { HarnessEvent } from "../harness/index.ts";
+import type { ToolMap } from "../tools/index.ts";
 import { brief, DEFAULT_POLICY, DESKTOP_POLICY, Given, project } from "./testing.ts";
 
 const FAILED = { status: "failed", error: { message: "boom" } } as const;
@@ -127,6 +128,12 @@ describe("the final answer", () => {
     expect(phases(given)).toEqual(want);
   });
 
+  it("reaches a client that got the message before, also when a message that was emptied follows it", () => {
+    const { frames, projector } = new Given().turn("q").message("a", "answer").start({ kind: "message", id: "b" }).text("b", "x").done("b", { text: "" }).end().project();
+    expect(brief(frames(DEFAULT_POLICY)).at(-1)).toBe("turn/completed completed message:1=final_answer");
+    expect(projector.turn(DEFAULT_POLICY).items[1]).toMatchObject({ phase: "final_answer" });
+  });
+
   it("is the same for both dialects", () => {
     const { projector } = new Given().turn("q").edit("e", "/w/x", "1", "2").message("m", "y").edit("e2", "/w/x", "2", "3").end().project();
     for (const policy of [DEFAULT_POLICY, DESKTOP_POLICY]) {
@@ -166,6 +173,33 @@ describe("order breaches", () => {
     const { projector } = new Given().turn("q").event({ type: "fault", error: { message: "gone" }, at: 5000 }).project();
     expect(projector.turn(DEFAULT_POLICY)).toMatchObject({ status: "failed", error: { message: "gone", codexErrorInfo: "other" }, completedAt: 5 });
   });
+});
+
+it("makes no item of a plan because an adapter names it in a request", () => {
+  const plan: ToolMap = { Plan: { kind: "update_plan" } };
+  const { frames, projector } = new Given().turn("q").start({ kind: "tool", id: "p", name: "Plan", input: {} })
+    .event({ type: "interaction.opened", at: 1, interaction: { id: "i", kind: "approval", about: "tool", itemId: "p", offers: ["accept"] } })
+    .done("p").end().project({ toolMaps: { m: plan }, defaultMap: "m" });
+  expect(brief(frames(DEFAULT_POLICY)).slice(3)).toEqual(["turn/completed completed "]);
+  expect(projector.diagnostics.has("event.malformed")).toBe(false);
+});
+
+it("takes edits only for what edits files", () => {
+  const { frames, projector } = new Given().turn("q").start({ kind: "message", id: "m" })
+    .event({ type: "item.updated", itemId: "m", at: 1, update: { type: "edits", edits: [{ path: "/w/x", before: "1", after: "2" }] } })
+    .end().project();
+  expect(brief(frames(DEFAULT_POLICY)).slice(3)).toEqual(["turn/completed completed "]);
+  expect(projector.diagnostics.get("order.updateDoesNotFit")?.count).toBe(1);
+});
+
+it("shows a plan whose text comes only with its completion", () => {
+  const { projector } = new Given().turn("q").start({ kind: "plan", id: "p", text: "" }).done("p", { text: "first, then" }).end().project();
+  expect(projector.turn(DEFAULT_POLICY).items.at(-1)).toMatchObject({ type: "plan", text: "first, then" });
+});
+
+it("tells a turn's length in whole milliseconds", () => {
+  const { projector } = new Given().turn("q").event({ type: "turn.completed", outcome: { status: "unknown" }, at: null, durationMs: 1.5 }).project();
+  expect(projector.turn(DEFAULT_POLICY).durationMs).toBe(2);
 });
 
 it("does not show a blank message because an adapter names it in a request", () => {

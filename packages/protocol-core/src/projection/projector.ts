@@ -252,6 +252,7 @@ export class TurnProjector {
         if (entry.source.kind === "tool") return this.#read(entry, entry.source.name, update.input, entry.source.map, out);
         break;
       case "edits":
+        if (entry.shape?.item !== "edits") break;
         entry.edits = update.edits;
         return this.#showEdits(entry, out);
       case "children":
@@ -351,6 +352,7 @@ export class TurnProjector {
     if (entry.item === null) {
       entry.text = "";
       if (!isBlank(text) && (entry.source.kind === "message" || entry.source.kind === "reasoning")) this.#appendText(entry, text, out);
+      else if (!isBlank(text) && entry.source.kind === "plan") this.#show(entry, out);
     } else if (entry.text !== "") this.#diagnostics.count("text.replaced", null);
     entry.text = text;
   }
@@ -399,9 +401,9 @@ export class TurnProjector {
   #itemOfInteraction(itemId: string | undefined, out: ProjectorOutput[]): string | null {
     const entry = itemId === undefined ? undefined : this.#entries.get(itemId);
     if (entry === undefined) return null;
-    // A text without anything to see stays hidden: nothing is asked about it.
+    // A text without anything to see stays hidden, and a plan is no item: nothing is asked about them.
     const isText = entry.source.kind === "message" || entry.source.kind === "reasoning" || entry.source.kind === "plan";
-    if (entry.item === null && entry.open && !isText) this.#show(entry, out);
+    if (entry.item === null && entry.open && !isText && entry.shape?.item !== "plan") this.#show(entry, out);
     if (entry.open && entry.item?.type === "fileChange") {
       entry.ownItem = true;
       this.#showToMerging(entry, out);
@@ -415,32 +417,34 @@ export class TurnProjector {
       if (entry.item !== null) this.#diagnostics.count("order.openAtEnd", entry.source.id);
       this.#complete(entry, CANCELLED, null, at, out);
     }
-    this.#decidePhase(outcome, out);
+    const decided = this.#decidePhase(outcome, out);
     this.#completedAt = at;
     if (this.#summary !== null) {
       this.#summary.finish(at);
       out.push({ audience: MERGED, type: "item.completed", item: this.#summary.item(), at: at ?? 0 });
     }
-    this.#durationMs = durationMs ?? (this.#startedAt === null || at === null ? null : Math.max(0, at - this.#startedAt));
+    this.#durationMs = durationMs !== null && Number.isFinite(durationMs) ? Math.max(0, Math.round(durationMs)) : (this.#startedAt === null || at === null ? null : Math.max(0, at - this.#startedAt));
     this.#status = outcome.status === "failed" ? "failed" : outcome.status === "cancelled" ? "interrupted" : "completed";
     if (outcome.status === "failed") {
       this.#error = toTurnError(outcome.error);
       out.push({ type: "error", error: this.#error, willRetry: false });
     }
-    const last = this.#shown.findLast((entry) => entry.item?.type === "agentMessage")?.item ?? null;
+    // The decided message comes first: a client that got its completion before learns its phase here only.
+    const last = (decided ?? this.#shown.findLast((entry) => entry.item?.type === "agentMessage"))?.item ?? null;
     out.push({ type: "turn.completed", turn: last === null ? this.#turn([], "notLoaded") : this.#turn([last], "summary") });
   }
 
-  #decidePhase(outcome: TurnOutcome, out: ProjectorOutput[]): void {
+  #decidePhase(outcome: TurnOutcome, out: ProjectorOutput[]): Entry | null {
     const decision = decidePhase(this.#canonicalItems(), outcome);
-    if (decision !== null) {
-      const { entry } = decision.item;
+    const entry = decision?.item.entry ?? null;
+    if (decision !== null && entry !== null) {
       const held = this.#held === entry;
       if (held) this.#held = null;
       entry.item = { ...entry.item!, phase: decision.phase } as ThreadItem;
       out.push(this.#itemOutput("item.completed", entry, entry.item.completedAtMs ?? null, held ? undefined : EAGER));
     }
     this.#releaseHeld(out);
+    return entry;
   }
 
   /** Visible items in canonical order: edits that merge count only at the first one, and only if a net change is left. */
