@@ -72,6 +72,7 @@ describe("foldcast replay", () => {
     ["a file that is no session", [writeSession("hello\n")], "is not a saved session"],
     ["a file that is no session of the harness asked for", [writeSession("hello\n"), "--harness", "claude-code"], "holds no Claude Code session"],
     ["an empty folder", [mkdtempSync(join(tmpdir(), "replay-empty-"))], "no saved session found"],
+    ["a device", ["/dev/null"], "neither a file nor a folder"],
     ["a path that does not exist", ["/nowhere/at/all"], "there is no file or folder /nowhere/at/all"],
     ["no path", [], "a PATH is needed"],
     ["two paths", ["a", "b"], "only one PATH"],

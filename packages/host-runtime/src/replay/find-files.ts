@@ -12,7 +12,9 @@ const MAX_DEPTH = 32;
 export async function findFiles(path: string): Promise<{ folder: boolean; files: string[] }> {
   const info = await stat(path).catch(() => null);
   if (info === null) throw new Error(`there is no file or folder ${path}`);
-  if (!info.isDirectory()) return { folder: false, files: [path] };
+  if (info.isFile()) return { folder: false, files: [path] };
+  // Reading a pipe or a device may never end.
+  if (!info.isDirectory()) throw new Error(`${path} is neither a file nor a folder`);
   const files: string[] = [];
   await walk(path, 0, files);
   return { folder: true, files: files.sort((a, b) => (a < b ? -1 : 1)) };

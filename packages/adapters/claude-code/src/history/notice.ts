@@ -43,7 +43,7 @@ function taskNotification(text: string): Notice {
 function teammateMessage(text: string, name: string): Notice {
   const open = /^\s*<[a-z-]+([^>]*)>/.exec(text);
   const input: Record<string, string> = {};
-  for (const [, key, value] of (open?.[1] ?? "").matchAll(/([\w-]+)="([^"]*)"/g)) input[key!] = unescapeEntities(value!);
+  for (const [, key, value] of (open?.[1] ?? "").matchAll(/(?<![\w-])([\w-]+)="([^"]*)"/g)) input[key!] = unescapeEntities(value!);
   const from = open?.[0].length ?? 0;
   const end = text.lastIndexOf(`</${name}>`);
   return { input, output: text.slice(from, end < from ? undefined : end).trim(), outcome: { status: "succeeded" } };

@@ -15,12 +15,25 @@ export function parseRecord(text: string): SessionRecord | null {
 
 /** Deeper than any call's input; what is deeper could not be written out again. */
 const MAX_DEPTH = 200;
+const TOO_DEEP = "[nested too deeply to show]";
 
-export function isTooDeep(value: unknown, depth = 0): boolean {
+/** The record itself, or a copy in which a note stands for what is nested too deeply. */
+export function withoutDepths(record: SessionRecord): SessionRecord {
+  return isTooDeep(record, 0) ? (cutDepths(record, 0) as SessionRecord) : record;
+}
+
+function isTooDeep(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === MAX_DEPTH) return true;
   for (const member of Object.values(value)) if (typeof member === "object" && isTooDeep(member, depth + 1)) return true;
   return false;
+}
+
+function cutDepths(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === MAX_DEPTH) return TOO_DEEP;
+  if (Array.isArray(value)) return value.map((member) => cutDepths(member, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cutDepths(member, depth + 1)]));
 }
 
 export function stringOf(value: unknown): string | null {

@@ -139,3 +139,27 @@ describe("recognition", () => {
     expect(history.recognises("/a/b.txt", text([user("u1", "hi")]))).toBe(false);
   });
 });
+
+describe("a hostile file", () => {
+  const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
+  const withDepth = (line: Parameters<typeof text>[0][number]): string => `${JSON.stringify(line).slice(0, -1)},"extra":${deep}}\n`;
+
+  test("keeps the prompt and the words of lines that are nested too deeply elsewhere", async () => {
+    const index = await history.open(write(withDepth(user("u1", "question")) + withDepth(assistant("a1", [{ type: "text", text: "answer" }]))));
+    const [events] = await eventsOf(index);
+    expect(events![0]).toMatchObject({ input: [{ text: "question" }] });
+    expect(itemsOf(events!)).toMatchObject([{ kind: "message", text: "answer" }]);
+    expect(index.diagnostics).toContainEqual({ code: "line.tooDeep", count: 2, sample: null });
+  });
+
+  test("reads a notice with a very long tag in no more than linear time", async () => {
+    const started = performance.now();
+    await turnOf([user("u1", `<teammate-message ${"a".repeat(300_000)}>news</teammate-message>`), assistant("a1", "ok")]);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  test("counts tokens in whole numbers only", async () => {
+    const events = await turnOf([user("u1", "go"), assistant("a1", "ok", {}, { usage: { input_tokens: 1.5, output_tokens: 1e300, cache_read_input_tokens: 7 } })]);
+    expect(events.find((event) => event.type === "usage.updated")).toMatchObject({ usage: { last: { input: 7, output: 0 } } });
+  });
+});

@@ -1,14 +1,14 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
-import { isTooDeep, parseRecord, type SessionRecord } from "./record.ts";
+import { parseRecord, type SessionRecord, withoutDepths } from "./record.ts";
 import { SessionScan } from "./session-scan.ts";
 import { describeFile, isSubAgentFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 
 /** A line of the index as it is now; the file may have changed since. */
-type Line = { record: SessionRecord } | { record: null; sample: string };
+type Line = { record: SessionRecord; whole: boolean } | { record: null; sample: string };
 
 /** Small turns are read together. */
 const BATCH_BYTES = 1024 * 1024;
@@ -96,7 +96,9 @@ export class SessionIndex implements HistoryIndex {
     });
     await readPieces(file, pieces, (bytes, start, end, piece) => {
       const record = parseRecord(bytes.toString("utf8", start, end));
-      owners[piece]!.push(record === null || isTooDeep(record) ? { record: null, sample: sampleOf(bytes, start, end) } : { record });
+      if (record === null) return void owners[piece]!.push({ record: null, sample: sampleOf(bytes, start, end) });
+      const shown = withoutDepths(record);
+      owners[piece]!.push({ record: shown, whole: shown === record });
     });
     return lines;
   }
@@ -107,7 +109,10 @@ export class SessionIndex implements HistoryIndex {
     const records: SessionRecord[] = [];
     for (const line of lines) {
       if (line.record === null) diagnostics.count("line.unusable", line.sample);
-      else records.push(line.record);
+      else {
+        if (!line.whole) diagnostics.count("line.tooDeep");
+        records.push(line.record);
+      }
     }
     return turnEvents(turn, records, {
       sessionId: this.#about.sessionId,

@@ -31,5 +31,5 @@ export class UsageReports {
 }
 
 function count(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
 }
