@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,13 @@ test("a mistyped command finds its name; a strange one does not", () => {
   expect(nearest("reply", names)).toBe("replay");
   expect(nearest("mod", names)).toBe("models");
   expect(nearest("xyzzy", names)).toBeNull();
+});
+
+test("a name that every object has is no command", () => {
+  const main = join(import.meta.dirname, "main.ts");
+  const { status, stderr } = spawnSync(process.execPath, ["--conditions=@foldcast/source", "--import", "tsx", main, "constructor"], { encoding: "utf8" });
+  expect(stderr).toBe(`foldcast: there is no command \`constructor\`\nTry foldcast --help.\n`);
+  expect(status).toBe(2);
 });
 
 test("a flag goes before the environment", () => {

@@ -68,7 +68,8 @@ async function main(argv: readonly string[]): Promise<number> {
     stdout.write(`foldcast ${VERSION} (Codex app-server protocol ${PROTOCOL_VERSION})\n`);
     return 0;
   }
-  const entry = COMMANDS[command] ?? HIDDEN[command];
+  // Own names only: `constructor` is no command.
+  const entry = [COMMANDS, HIDDEN].find((each) => Object.hasOwn(each, command))?.[command];
   if (entry === undefined) {
     const meant = nearest(command, Object.keys(COMMANDS));
     stderr.write(`foldcast: there is no command \`${command}\`${meant === null ? "" : `; did you mean \`${meant}\`?`}\nTry foldcast --help.\n`);

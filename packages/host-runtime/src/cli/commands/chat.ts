@@ -107,7 +107,9 @@ async function connect(values: Readonly<Record<string, string | boolean | (strin
     stderr.write(`foldcast: connecting to the server that has ${options.dataDir}\n`);
     try {
       return { transport: await webSocketTransport(error.owner.url, options.token ?? readToken(null, tokenFile)), running: null };
-    } catch {
+    } catch (cause) {
+      // The lock alone would not say that the owner wants a token.
+      stderr.write(`foldcast chat: ${cause instanceof Error ? cause.message : String(cause)}\n`);
       throw error;
     }
   }

@@ -28,7 +28,7 @@ and there is no other; logs go to stderr.
   --dialect NAME        auto (by client), default or desktop
   --interaction-expiry-ms N
                         deny what nobody answers after N milliseconds (30 minutes)
-  --data-dir DIR        where harnesses keep files of their own
+  --data-dir DIR        where threads are kept, and what harnesses keep of their own; one server at a time
   --no-native           serve no models of a Codex installation
   --log-level LEVEL     debug, info, warn or error (warn); --log-file FILE instead of stderr
 
