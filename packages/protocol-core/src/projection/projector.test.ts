@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { foldTurn } from "../folding/index.ts";
-import type { HarnessEvent } from "../harness/index.ts";
+import type { HarnessEvent, HarnessItem } from "../harness/index.ts";
 import type { ToolMap } from "../tools/index.ts";
 import { brief, DEFAULT_POLICY, DESKTOP_POLICY, Given, project } from "./testing.ts";
 
@@ -173,6 +173,15 @@ describe("order breaches", () => {
     const { projector } = new Given().turn("q").event({ type: "fault", error: { message: "gone" }, at: 5000 }).project();
     expect(projector.turn(DEFAULT_POLICY)).toMatchObject({ status: "failed", error: { message: "gone", codexErrorInfo: "other" }, completedAt: 5 });
   });
+});
+
+it("ends a turn whose items are malformed", () => {
+  const bad = [{ kind: "fileChange", id: "a", edits: [null] }, { kind: "agent", id: "b", action: "wait", children: [null] }, { kind: "nothing known", id: "c" }, { kind: "plan", id: "d" }] as unknown as HarnessItem[];
+  const given = new Given().turn("q");
+  for (const item of bad) given.start(item);
+  const { frames, projector } = given.message("m", "still here").end().project();
+  for (const policy of [DEFAULT_POLICY, DESKTOP_POLICY]) expect(brief(frames(policy)).at(-1)).toMatch(/^turn\/completed completed message:1/);
+  expect(projector.diagnostics.get("event.malformed")?.count).toBeGreaterThan(2);
 });
 
 it("makes no item of a plan because an adapter names it in a request", () => {

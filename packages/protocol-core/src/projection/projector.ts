@@ -85,12 +85,18 @@ export class TurnProjector {
   /** Outputs that the event causes, in order. Never throws. Events after the turn's end are dropped and counted. */
   apply(event: HarnessEvent): ProjectorOutput[] {
     const out: ProjectorOutput[] = [];
+    this.#guard(() => this.#apply(event, out));
+    return out;
+  }
+
+  /** Null when the work fails: what an adapter sends may have any form. */
+  #guard<T>(work: () => T): T | null {
     try {
-      this.#apply(event, out);
+      return work();
     } catch (error) {
       this.#diagnostics.count("event.malformed", error instanceof Error ? error.message : String(error));
+      return null;
     }
-    return out;
   }
 
   /** The turn as a client of this policy has it now, all items. */
@@ -415,9 +421,10 @@ export class TurnProjector {
     for (const entry of this.#entries.values()) {
       if (!entry.open) continue;
       if (entry.item !== null) this.#diagnostics.count("order.openAtEnd", entry.source.id);
-      this.#complete(entry, CANCELLED, null, at, out);
+      // An item that cannot be told must not keep the turn from ending.
+      this.#guard(() => this.#complete(entry, CANCELLED, null, at, out));
     }
-    const decided = this.#decidePhase(outcome, out);
+    const decided = this.#guard(() => this.#decidePhase(outcome, out));
     this.#completedAt = at;
     if (this.#summary !== null) {
       this.#summary.finish(at);
