@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { desktopFold } from "../support/desktop-fold.ts";
 import { DesktopClient } from "../support/desktop-client.ts";
 import type { CommandAction } from "@foldcast/protocol-core/wire";
-import type { DesktopTurn } from "../support/desktop-turns.ts";
 import { SHARED } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { ANSWER_WORD, SCENARIOS } from "../support/scenarios.ts";
 import { startServer } from "../support/server.ts";
 import { tap } from "../support/tap.ts";
 import { Tui } from "../support/tui.ts";
+import { plainWords, textsOf } from "../support/tui-text.ts";
 import { until } from "../support/wait.ts";
 
 const count = (text: string, word: string): number => text.split(word).length - 1;
@@ -88,22 +88,6 @@ describe("the real Codex TUI", () => {
     expect(await tui.waitForExit()).toBe(0);
   });
 });
-
-/** The beginnings of everything that was said in the turns, as words. */
-function textsOf(turns: readonly DesktopTurn[]): string[] {
-  return turns
-    .flatMap((turn) => turn.items)
-    .flatMap((item) => {
-      if (item.type === "agentMessage") return [item.text];
-      return item.type === "userMessage" ? item.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [];
-    })
-    .map((text) => plainWords(text.trim().split("\n")[0] ?? "").slice(0, 60));
-}
-
-/** Without what a terminal breaks and a renderer draws: white space and Markdown's marks. */
-function plainWords(text: string): string {
-  return text.replace(/[\s*_`#>│└•-]+/g, "");
-}
 
 /** What the TUI prints of an action, at the least. */
 function shownOf(action: CommandAction): string {
