@@ -96,7 +96,6 @@ test("two clients follow one thread, and only those that joined it", async () =>
   await two.open(thread.id);
   const live = await one.prompt(thread.id, "second");
   // The two have links of their own: what one was told the other will be told, but not at the same moment.
-  // It has a connection of its own: its frames may come later.
   await until("the end on the other connection", () => (two.threads.get(thread.id)?.[1]?.status === "completed" ? true : undefined));
   expect(two.threads.get(thread.id)?.[1]?.items.at(-1)).toEqual(live.items.at(-1));
   expect(bystander.wire.notifications.map((frame) => frame.method).filter((method) => /^(turn|item)\//.test(method))).toEqual([]);
