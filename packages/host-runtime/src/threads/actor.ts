@@ -175,17 +175,35 @@ export class ThreadActor {
   /** Adds input to the running turn, or keeps it for the next one where the harness cannot take it now. */
   async add(input: TurnInput): Promise<void> {
     const run = this.#run;
-    const session = this.#session.current;
-    if (run?.turnKey != null && !run.cancelRequested && session !== null && this.#adapter?.manifest.capabilities.steer === true) {
-      try {
-        return await session.steer(input);
-      } catch (error) {
-        // The turn ended in between, as a rule. The input is not lost: it is the next turn.
-        this.#services.log.debug("steering failed, the input waits", { threadId: this.id, error });
-      }
-    }
-    this.queue.add({ id: this.#services.newId(), ...input, metadata: null });
+    const mayBeSteered = run !== null && !run.cancelRequested && this.#adapter?.manifest.capabilities.steer === true;
+    if (mayBeSteered && run.turnKey !== null && (await this.#steer(input))) return;
+    const id = this.#services.newId();
+    this.queue.add({ id, ...input, metadata: null });
+    // The harness does not know of the turn yet: the input goes in as soon as it does, and is kept until then.
+    if (mayBeSteered && run.turnKey === null) run.early.push(id);
     if (this.#run === null) this.startQueued()?.begin();
+  }
+
+  /** False when the harness did not take it. The turn ended in between, as a rule. */
+  async #steer(input: TurnInput): Promise<boolean> {
+    const session = this.#session.current;
+    if (session === null) return false;
+    try {
+      await session.steer(input);
+      return true;
+    } catch (error) {
+      this.#services.log.debug("steering failed, the input waits", { threadId: this.id, error });
+      return false;
+    }
+  }
+
+  /** Hands over what came while the turn was on its way to the harness; what it does not take is the next turn. */
+  async #steerEarly(run: TurnRun): Promise<void> {
+    for (const id of run.early.splice(0)) {
+      if (this.#run !== run || run.cancelRequested) return;
+      const queued = this.queue.entries.find((entry) => entry.id === id);
+      if (queued !== undefined && (await this.#steer({ input: queued.input, clientId: queued.clientId }))) this.queue.delete(id);
+    }
   }
 
   /**
@@ -330,6 +348,7 @@ export class ThreadActor {
       run.apply(event);
       // A cancel that came before the harness knew of the turn may have been lost.
       if (event.type === "turn.started" && run.cancelRequested) this.#cancelAgain();
+      else if (event.type === "turn.started" && run.early.length > 0) this.#guard(this.#steerEarly(run));
       if (event.type === "turn.completed") this.#finish(run, event.outcome, event.at);
     } catch (error) {
       this.#services.log.error("a turn failed in the host", { threadId: this.id, turnId: run.id, error });

@@ -30,6 +30,8 @@ export class TurnRun {
   turnKey: string | null = null;
   /** The harness has been given the input; from here on it is the harness that ends the turn. */
   handedOver = false;
+  /** Queued inputs that belong into this turn as soon as the harness knows of it. */
+  readonly early: string[] = [];
   /** A client asked for the end of this turn. */
   cancelRequested = false;
   readonly #options: TurnRunOptions;

@@ -165,6 +165,21 @@ describe("input for a running turn", () => {
     expect(new Set(client.of("turn/started").map(({ params }) => params.turn.id)).size).toBe(1);
   });
 
+  test("that comes before the harness knows of the turn goes in as soon as it does", async () => {
+    let open!: () => void;
+    setup.adapter.beforeOpen = () => new Promise((resolve) => (open = resolve));
+    const { turn } = await start("hi");
+    await client.call("turn/steer", { threadId, input: text("and this"), expectedTurnId: turn.id, clientUserMessageId: "c-2" });
+    setup.adapter.script = (session, input, key) => session.begin(key, input);
+    open();
+    await client.until("the second message", () => client.of("item/completed").find(({ params }) => params.item.clientId === "c-2"));
+    expect(setup.adapter.sessions[0]!.steered.map((input) => input.clientId)).toEqual(["c-2"]);
+    setup.adapter.sessions[0]!.end({ status: "succeeded" });
+    await client.turnsCompleted(1);
+    expect(setup.adapter.turns).toBe(1);
+    expect((await client.call("thread/queue/list", { threadId })).data).toEqual([]);
+  });
+
   test("where the harness cannot steer it becomes the next turn, which starts by itself", async () => {
     await setup.host.close();
     const { fakeEntry } = await import("../testing/fake-adapter.ts");
