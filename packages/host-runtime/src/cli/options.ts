@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -81,7 +81,7 @@ export function serverOptions(flags: ServerFlags, settings: Settings, env: NodeJ
       ...(text("scenario-speed") === null ? {} : { speed: speed(text("scenario-speed")!) }),
       ...(flags["scenario-process"] === true || isTrue(settings.get("scenario-process")) ? { process: true } : {}),
     },
-    sessionFolders: list("sessions").map((folder) => resolve(folder)),
+    sessionFolders: list("sessions").map(existingFolder),
     dialect: oneOf("--dialect", text("dialect") ?? "auto", ["auto", "default", "desktop"]),
     interactionExpiryMs: milliseconds("--interaction-expiry-ms", text("interaction-expiry-ms") ?? String(DEFAULT_EXPIRY_MS)),
     logLevel: oneOf("--log-level", text("log-level") ?? "warn", ["debug", "info", "warn", "error"]),
@@ -101,6 +101,12 @@ export function portNumber(given: string): number {
   const port = Number(given);
   if (!/^\d+$/.test(given) || port > 65_535) throw new UsageError(`--port is a number from 0 to 65535; got \`${given}\``);
   return port;
+}
+
+function existingFolder(given: string): string {
+  const folder = resolve(given);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw new UsageError(`--sessions names a folder with saved sessions; there is none at ${folder}`);
+  return folder;
 }
 
 function speed(given: string): number {

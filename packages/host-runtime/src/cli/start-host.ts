@@ -28,7 +28,7 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
   const unknown = options.harnesses?.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`; there are ${known.join(", ")}`);
   const log = createLogger({ level: options.logLevel, file: options.logFile });
-  if (store.memoryReason !== null) log.warn("threads are kept in memory only, until this server ends", { reason: store.memoryReason });
+  if (store.memoryReason !== null) log.info("threads are kept in memory only", { reason: store.memoryReason });
   const host = new Host({
     store: store.store,
     harnesses: harnesses.filter((entry) => options.harnesses?.includes(entry.id) ?? true),

@@ -68,14 +68,14 @@ export const command: CommandSpec = {
 };
 
 /** Tells a person how to go on. */
-async function introduce({ host }: RunningHost, url: string, withToken: boolean, stderr: NodeJS.WritableStream): Promise<void> {
-  const models = (await host.catalogue.models()).filter((model) => model.ready).map((model) => model.id);
+async function introduce({ host, store }: RunningHost, url: string, withToken: boolean, stderr: NodeJS.WritableStream): Promise<void> {
+  const models = await host.catalogue.models();
+  const ready = models.filter((model) => model.ready).map((model) => model.id);
   const token = withToken ? " --remote-auth-token-env VARIABLE" : "";
-  stderr.write(`foldcast ${VERSION} speaks the Codex app-server protocol ${PROTOCOL_VERSION}
-
-  connect   codex --remote ${url}${token}
-  models    ${models.length === 0 ? "none is ready; see foldcast models" : models.join(", ")}
-  stop      Ctrl+C
-
-`);
+  const lines = [`connect   codex --remote ${url}${token}`, `models    ${ready.length === 0 ? "none is ready" : ready.join(", ")}`];
+  // With something to run, what cannot run is no news: `foldcast models` tells.
+  if (ready.length === 0) lines.push(...new Set(models.map((model) => `          ${model.harness}: ${model.reason ?? "not ready"}`)));
+  if (store.memoryReason !== null) lines.push(`note      threads are forgotten when this server ends: ${store.memoryReason}`);
+  lines.push("stop      Ctrl+C");
+  stderr.write(`foldcast ${VERSION} speaks the Codex app-server protocol ${PROTOCOL_VERSION}\n\n${lines.map((line) => `  ${line}\n`).join("")}\n`);
 }
