@@ -15,6 +15,8 @@ const shared = {
 export default defineConfig({
   ...shared,
   test: {
+    // Most of a test's time is that of the programs that it starts.
+    maxWorkers: "100%",
     coverage: { provider: "v8", include: ["packages/*/src/**", "packages/adapters/*/src/**"] },
     projects: [
       {

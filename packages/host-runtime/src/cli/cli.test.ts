@@ -33,13 +33,15 @@ test("a name that every object has is no command", () => {
 test("a flag goes before the environment", () => {
   expect(options([], { FOLDCAST_DATA_DIR: "/e" }).dataDir).toBe("/e");
   expect(options(["--data-dir", "/f"], { FOLDCAST_DATA_DIR: "/e" }).dataDir).toBe("/f");
-  expect(options(["--sessions", "/a", "--sessions", "/b"]).sessionFolders).toEqual(["/a", "/b"]);
-  expect(options([], { FOLDCAST_SESSIONS: "/a,/b" }).sessionFolders).toEqual(["/a", "/b"]);
+  const [a, b] = [mkdtempSync(join(tmpdir(), "foldcast-a-")), mkdtempSync(join(tmpdir(), "foldcast-b-"))];
+  expect(options(["--sessions", a, "--sessions", b]).sessionFolders).toEqual([a, b]);
+  expect(options([], { FOLDCAST_SESSIONS: `${a},${b}` }).sessionFolders).toEqual([a, b]);
   expect(options(["--scenario", "/s", "--scenario-speed", "0", "--scenario-process"]).harnessSettings).toEqual({ scenarios: "/s", speed: 0, process: true });
   expect(options([]).harnessSettings).toEqual({});
 });
 
 test("wrong values are refused with what is right", () => {
+  expect(() => options(["--sessions", "/nowhere/at/all"])).toThrow("there is none at /nowhere/at/all");
   expect(() => options(["--dialect", "x"])).toThrow("--dialect is auto, default, desktop; got `x`");
   expect(() => options(["--scenario-speed", "fast"])).toThrow(/a number from 0 on/);
   expect(() => options(["--nope"])).toThrow(/Unknown option '--nope'/);

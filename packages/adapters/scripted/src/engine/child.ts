@@ -23,6 +23,8 @@ export class ChildEngine implements TurnEngine {
   #child: LineChild | null = null;
   #pumping: Promise<void> = Promise.resolve();
   #turnRuns = false;
+  /** The turn that the child was told to play and has not begun. */
+  #begins: PlayRequest | null = null;
 
   constructor(command: readonly string[], sink: EngineSink, log: HarnessEnvironment["log"]) {
     this.#command = command;
@@ -34,13 +36,16 @@ export class ChildEngine implements TurnEngine {
     if (this.#child?.running === true) return;
     // One that has died between two turns is still being taken down.
     await this.#pumping;
-    const child = await spawnLines({ command: this.#command, graceMs: 1000, signal: this.#abort.signal });
-    this.#child = child;
-    this.#pumping = this.#pump(child);
+    this.#pumping = this.#pump(await this.#spawn());
+  }
+
+  async #spawn(): Promise<LineChild> {
+    return (this.#child = await spawnLines({ command: this.#command, graceMs: 1000, signal: this.#abort.signal }));
   }
 
   start(request: PlayRequest): void {
     this.#turnRuns = true;
+    this.#begins = request;
     // A child that is gone shows at the end of its lines.
     this.#send({ do: "start", request });
   }
@@ -67,18 +72,31 @@ export class ChildEngine implements TurnEngine {
     this.#child?.send(command).catch((error: unknown) => this.#log("debug", "The scripted child did not take a command", { error: String(error) }));
   }
 
-  async #pump(child: LineChild): Promise<void> {
-    for await (const lines of child.lines) {
-      const events = lines.flatMap((line) => this.#parse(line));
-      for (const event of events) if (event.type === "turn.completed" || event.type === "fault") this.#turnRuns = false;
-      if (events.length > 0 && !this.#abort.signal.aborted) await this.#sink.emit(events);
+  async #pump(first: LineChild): Promise<void> {
+    let exit = await this.#forward(first);
+    if (this.#begins !== null && !this.#abort.signal.aborted) {
+      // It was dead when it was told to begin, and nobody had noticed: nothing of the turn was played.
+      const next = await this.#spawn();
+      this.#send({ do: "start", request: this.#begins });
+      this.#begins = null;
+      exit = await this.#forward(next);
     }
-    const exit = await child.exited;
     this.#child = null;
     if (!this.#turnRuns) return;
     this.#turnRuns = false;
     const how = exit.signal === null ? `exit code ${exit.code ?? "unknown"}` : `signal ${exit.signal}`;
     this.#sink.fault({ message: `The scripted process ended unexpectedly (${how}).`, details: exit.stderr === "" ? null : exit.stderr });
+  }
+
+  /** Passes on what the child says, until it has ended. */
+  async #forward(child: LineChild): Promise<Awaited<LineChild["exited"]>> {
+    for await (const lines of child.lines) {
+      const events = lines.flatMap((line) => this.#parse(line));
+      if (events.length > 0) this.#begins = null;
+      for (const event of events) if (event.type === "turn.completed" || event.type === "fault") this.#turnRuns = false;
+      if (events.length > 0 && !this.#abort.signal.aborted) await this.#sink.emit(events);
+    }
+    return child.exited;
   }
 
   #parse(line: string): HarnessEvent[] {
