@@ -58,9 +58,7 @@ describe("the real Codex TUI", () => {
     const turns = await desktop.open(threadId ?? "");
     expect(turns.map((turn) => desktopFold(turn).collapses)).toEqual([true, true, false]);
 
-    await tui.press("C-c");
-    await tui.press("C-c");
-    expect(await tui.waitForExit()).toBe(0);
+    expect(await tui.quit()).toBe(0);
     await tui.capture("6-quit");
   });
 
@@ -83,9 +81,7 @@ describe("the real Codex TUI", () => {
       if (item.type === "commandExecution") for (const action of item.commandActions) expect(screen).toContain(plainWords(shownOf(action)));
       if (item.type === "fileChange") for (const change of item.changes) expect(screen).toContain(basename(change.path));
     }
-    await tui.press("C-c");
-    await tui.press("C-c");
-    expect(await tui.waitForExit()).toBe(0);
+    expect(await tui.quit()).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { codexProgram } from "./codex.ts";
@@ -17,11 +17,13 @@ let count = 0;
 export class Tui implements AsyncDisposable {
   readonly #socket: string;
   readonly #name: string;
+  readonly #exitFile: string;
   #callOff: () => void = () => undefined;
 
-  private constructor(socket: string, name: string) {
+  private constructor(socket: string, name: string, exitFile: string) {
     this.#socket = socket;
     this.#name = name;
+    this.#exitFile = exitFile;
   }
 
   /** `args` go to `codex` after `--remote URL` (`["resume", ID]` opens a thread). `name` names the captures. */
@@ -32,11 +34,13 @@ export class Tui implements AsyncDisposable {
     const config = join(home, "tmux.conf");
     // The whole scrollback is looked at; the status line of tmux would cost a row.
     writeFileSync(config, "set -g history-limit 100000\nset -g status off\nset -g default-terminal xterm-256color\nset -g remain-on-exit on\n");
-    const tui = new Tui(`foldcast-${process.pid}-${count++}`, name);
+    const tui = new Tui(`foldcast-${process.pid}-${count++}`, name, join(home, "exit-code"));
     // Inline mode: in the alternate screen the terminal keeps no scrollback.
     const program = [bin, "--no-alt-screen", "--remote", url, ...(options.args ?? [])].map((word) => `'${word}'`).join(" ");
     const size = ["-x", String(options.columns ?? 110), "-y", String(options.rows ?? 45)];
-    await run("tmux", ["-L", tui.#socket, "-f", config, "new-session", "-d", ...size, "-c", options.cwd ?? home, program], {
+    // The shell keeps the exit code: tmux 3.3 now and then leaves an ended program unreaped and never knows it.
+    const command = `${program}; echo $? > '${tui.#exitFile}.new'; mv '${tui.#exitFile}.new' '${tui.#exitFile}'`;
+    await run("tmux", ["-L", tui.#socket, "-f", config, "new-session", "-d", ...size, "-c", options.cwd ?? home, command], {
       env: isolatedEnv(home, { TERM: "xterm-256color", NO_COLOR: "1" }),
     });
     tui.#callOff = atExit(() => tui.#killNow());
@@ -106,12 +110,19 @@ export class Tui implements AsyncDisposable {
 
   /** Resolves when the program has ended, with its exit code. */
   async waitForExit(timeoutMs = 60_000): Promise<number> {
-    return until("the TUI's end", async () => {
-      const [, status, signal] = (await this.#tmux("display-message", "-p", "#{pane_dead},#{pane_dead_status},#{pane_dead_signal}")).trim().split(",");
-      if (signal !== undefined && signal !== "") throw new Error(`the TUI was ended by signal ${signal}`);
-      // tmux sees the closed terminal before it has the exit code.
-      return status === undefined || status === "" ? undefined : Number(status);
-    }, { timeoutMs, everyMs: 100 });
+    return until("the TUI's end", () => (existsSync(this.#exitFile) ? Number(readFileSync(this.#exitFile, "utf8")) : undefined), { timeoutMs, everyMs: 100 });
+  }
+
+  /**
+   * Quits and gives the exit code. Ctrl-C once is enough in an idle TUI, and a second one would hit the program while
+   * it puts the terminal back; a TUI that first asks gets the second one.
+   */
+  async quit(): Promise<number> {
+    await this.press("C-c");
+    return this.waitForExit(5_000).catch(async () => {
+      await this.press("C-c");
+      return this.waitForExit();
+    });
   }
 
   /** Keeps the scrollback as a file in the cache, to be looked at. */
