@@ -5,6 +5,9 @@ import { codexProgram } from "../support/codex.ts";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
 import { startServer, type RunningServer } from "../support/server.ts";
 import { childProcess, webSocket } from "../support/transport.ts";
+import { endToEnd } from "../support/recording.ts";
+
+endToEnd();
 
 /** Not the id of any thread. */
 const NOBODY = "01a229e8-e9f7-71b2-860b-81d668b09a46";

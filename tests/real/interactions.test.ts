@@ -7,6 +7,9 @@ import { PlainClient } from "../support/plain-client.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
 import { Tui } from "../support/tui.ts";
 import { until } from "../support/wait.ts";
+import { endToEnd } from "../support/recording.ts";
+
+endToEnd();
 
 const approve = (id: string, kind: string): object => ({ approve: { id, kind, offers: ["accept", "acceptForSession", "decline", "cancel"] } });
 const SCENARIOS = {

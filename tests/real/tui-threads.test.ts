@@ -8,6 +8,9 @@ import { tap } from "../support/tap.ts";
 import { plainWords, textsOf } from "../support/tui-text.ts";
 import { Tui } from "../support/tui.ts";
 import { sleep, until } from "../support/wait.ts";
+import { endToEnd } from "../support/recording.ts";
+
+endToEnd();
 
 const RECONNECTING = /Reconnecting to server/;
 const count = (text: string, word: string): number => text.split(word).length - 1;

@@ -11,6 +11,9 @@ import { tap } from "../support/tap.ts";
 import { Tui } from "../support/tui.ts";
 import { plainWords, textsOf } from "../support/tui-text.ts";
 import { until } from "../support/wait.ts";
+import { endToEnd } from "../support/recording.ts";
+
+endToEnd();
 
 const count = (text: string, word: string): number => text.split(word).length - 1;
 

@@ -110,12 +110,14 @@ export function judge(frames: Iterable<RecordedFrame>, schema: WireSchema, into:
 
 /**
  * To be called once at the top of a test file that has connections. Processes start slowly on a busy machine, so its
- * tests get time; when they are done, all connections are judged where the schema is in the cache.
+ * tests get time; when they are done, all connections are judged. The real tests fetch the schema for that, the
+ * others take it where it is in the cache.
  */
 export function endToEnd(): void {
-  vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-  afterAll(() => {
-    const schema = WireSchema.cached();
+  const real = /[/\\]tests[/\\]real[/\\]/.test(expect.getState().testPath ?? "");
+  if (!real) vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+  afterAll(async () => {
+    const schema = real ? await WireSchema.load() : WireSchema.cached();
     if (schema === null) return;
     for (const recorder of open) recorder.flush();
     const dir = folderOfThisTest();
