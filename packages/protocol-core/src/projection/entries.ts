@@ -52,3 +52,12 @@ export function durationOf(result: ItemResult | null, startedAt: number | null, 
 export function asJson(value: unknown): JsonValue {
   return (value ?? null) as JsonValue;
 }
+
+/** An item that is still open, with what it has so far: for a client that joins in mid-turn. */
+export function currentItem(entry: Entry): ThreadItem | null {
+  const { item } = entry;
+  if (item === null || !entry.open) return item;
+  if (item.type === "agentMessage") return { ...item, text: entry.text };
+  if (item.type === "reasoning") return { ...item, summary: [entry.text] };
+  return item;
+}

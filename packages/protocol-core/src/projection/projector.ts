@@ -5,7 +5,7 @@ import { interpretCall, interpretResult, ruleOf, type CallReading, type ToolMap 
 import type { FileChangeItem, ThreadItem, Turn, TurnStatus } from "../wire/index.ts";
 import { CappedText } from "./capped-text.ts";
 import { Diagnostics } from "./diagnostics.ts";
-import type { Entry, IdKind } from "./entries.ts";
+import { currentItem, type Entry, type IdKind } from "./entries.ts";
 import { changeOfEdit } from "./file-changes.ts";
 import { EditSummary } from "./edit-summary.ts";
 import { decidePhase, isBlank, type VisibleItem } from "./final-answer.ts";
@@ -494,13 +494,4 @@ export class TurnProjector {
 
 function seconds(ms: number | null): number | null {
   return ms === null ? null : Math.floor(ms / 1000);
-}
-
-/** An item that is still open, with what it has so far: for a client that joins in mid-turn. */
-function currentItem(entry: Entry): ThreadItem | null {
-  const { item } = entry;
-  if (item === null || !entry.open) return item;
-  if (item.type === "agentMessage") return { ...item, text: entry.text };
-  if (item.type === "reasoning") return { ...item, summary: [entry.text] };
-  return item;
 }
