@@ -1,12 +1,29 @@
 import { createContext, runInContext } from "node:vm";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readExecProgram } from "./index.ts";
 
 interface Made {
   readonly name: string;
   readonly args: string | undefined;
 }
+
+// A generated program may leave an asynchronous call unawaited and let it throw. That ends a real run abnormally,
+// so it is noted like any other throw, and is kept from the test runner, which would take it for a fault of the test.
+let unawaitedThrows = 0;
+const noteUnawaitedThrow = (): void => void (unawaitedThrows += 1);
+const runnerListeners = process.listeners("unhandledRejection");
+beforeAll(() => {
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", noteUnawaitedThrow);
+});
+afterAll(() => {
+  process.off("unhandledRejection", noteUnawaitedThrow);
+  for (const listener of runnerListeners) process.on("unhandledRejection", listener);
+});
+
+/** Lets every promise job that is due run, and Node report the rejections that nobody took. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
  * Really runs a generated program, with tools that only note what they are given; `null` when anything is
@@ -39,8 +56,11 @@ async function record(program: string, exitCode: number): Promise<Made[] | null>
   `;
   const script = `(async () => { "use strict"; ${prelude}
     try { await (async () => {\n${program}\n})(); return true; } catch (error) { return error === ENDED; } })()`;
+  const thrownBefore = unawaitedThrows;
   try {
-    return (await runInContext(script, context, { timeout: 1_000 })) === true && !run.caught ? made : null;
+    const normal = (await runInContext(script, context, { timeout: 1_000 })) === true;
+    await settled();
+    return normal && !run.caught && unawaitedThrows === thrownBefore ? made : null;
   } catch {
     return null;
   }
@@ -157,7 +177,8 @@ describe("soundness", () => {
           }
         }
       }),
-      { numRuns: Number(process.env["FUZZ_RUNS"] ?? 150) },
+      // One seed by default, so that the check of a change does not hang on luck; `FUZZ_RUNS=20000` searches anew.
+      process.env["FUZZ_RUNS"] === undefined ? { numRuns: 150, seed: 20_261_130 } : { numRuns: Number(process.env["FUZZ_RUNS"]) },
     );
     expect(compared).toBeGreaterThan(20);
     expect(resolved).toBeGreaterThan(5);
