@@ -1,0 +1,4 @@
+import { anthropic } from "./anthropic.ts";
+import type { Dialect } from "./dialect.ts";
+
+export const dialects: readonly Dialect[] = [anthropic];
