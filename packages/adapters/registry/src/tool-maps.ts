@@ -1,7 +1,6 @@
 import type { ToolMap } from "@foldcast/protocol-core/tools";
 import { antigravityTools } from "../../antigravity/tools.ts";
 import { codebuddyTools } from "../../codebuddy/tools.ts";
-import { codexTools } from "../../codex/tools.ts";
 import { copilotTools } from "../../copilot/tools.ts";
 import { cursorCliTools } from "../../cursor-cli/tools.ts";
 import { deepseekHarnessTools } from "../../deepseek-harness/tools.ts";
@@ -25,7 +24,6 @@ export { acpKinds } from "./acp-kinds.ts";
  * The map of a harness with an adapter is `manifest.tools` of that adapter.
  */
 export const toolMaps: Readonly<Record<string, ToolMap>> = {
-  codex: codexTools,
   "kimi-code": kimiCodeTools,
   opencode: opencodeTools,
   pi: piTools,

@@ -1,7 +1,7 @@
 import type { ToolMap } from "@foldcast/protocol-core/tools";
 
 /** Tools of Codex rollouts, from the first `shell` to code mode; with and without their namespaces. */
-export const codexTools: ToolMap = {
+export const tools: ToolMap = {
   exec: { kind: "run_command", options: { program: "javascript" } },
   exec_command: { kind: "run_command", options: { patchInShell: true, envelope: true } },
   shell: { kind: "run_command", options: { patchInShell: true, envelope: true } },
