@@ -49,7 +49,7 @@ describe("foldcast replay", () => {
     const lines = stdout.split("\n");
     expect(lines.find((line) => line.includes("All green."))).toMatch(/^ {3}1 {2}修复 the .+completed +4 +2 {2}Worked for 4s +All green\.$/);
     expect(stdout).toContain("open: cancelled");
-    expect(stdout).toContain("1 files, 0 not read; 2 turns: 1 fold, 1 stay open (1 cancelled)");
+    expect(stdout).toContain("1 file, 0 not read; 2 turns: 1 fold, 1 stay open (1 cancelled)");
   });
 
   test("goes through a folder in the order of names, and says which files it could not read", async () => {
@@ -75,6 +75,7 @@ describe("foldcast replay", () => {
     ["a device", ["/dev/null"], "neither a file nor a folder"],
     ["a path that does not exist", ["/nowhere/at/all"], "there is no file or folder /nowhere/at/all"],
     ["no path", [], "a PATH is needed"],
+    ["--items without --json", [writeSession("x"), "--items"], "give both"],
     ["two paths", ["a", "b"], "only one PATH"],
     ["an unknown option", ["--yaml", "x"], "--yaml"],
     ["an unknown harness", [writeSession("x"), "--harness", "nobody"], "there is no harness nobody"],

@@ -192,7 +192,8 @@ export class ScriptedAdapter implements HarnessAdapter {
 
 async function loadCatalogue(path: string | undefined, environment: HarnessEnvironment): Promise<Catalogue> {
   const own = path === undefined ? { scenarios: [], problems: [] } : await loadScenarios(path);
-  for (const problem of own.problems) environment.log("warn", "A scenario cannot be used", { problem });
+  // The inspection tells a person; a log line would say it twice.
+  for (const problem of own.problems) environment.log("info", "A scenario cannot be used", { problem });
   const taken = new Set(own.scenarios.map(modelOf));
   return {
     scenarios: [...own.scenarios, ...embeddedScenarios.filter((scenario) => !taken.has(modelOf(scenario)))],

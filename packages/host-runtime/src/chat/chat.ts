@@ -27,6 +27,7 @@ export class Chat {
   /** The model of later turns; null = the thread's own. */
   model: string | null = null;
   readonly #options: ChatOptions;
+  #refused = false;
   #stopped = false;
   #interrupted = false;
   #wake: () => void = () => undefined;
@@ -57,6 +58,11 @@ export class Chat {
       else if (line === null) return;
       else await this.#say(line);
     }
+  }
+
+  /** True when a line could not be sent or done. */
+  get refused(): boolean {
+    return this.#refused;
   }
 
   stop(): void {
@@ -106,10 +112,12 @@ export class Chat {
     this.#interrupted = false;
     try {
       if (await this.#options.command(line.trim(), this)) return;
-      await this.#options.conversation.prompt(line, this.model);
+      // The second slash is there to keep the line from being taken for a command.
+      await this.#options.conversation.prompt(line.startsWith("//") ? line.slice(1) : line, this.model);
       this.model = null;
     } catch (error) {
       if (this.#options.conversation.closed !== null) throw error;
+      this.#refused = true;
       this.#options.notice(wordsOf(error));
     }
   }

@@ -1,11 +1,16 @@
 import type { TurnView } from "@foldcast/protocol-core/view";
+import { nearest } from "../nearest.ts";
 import type { Chat } from "./chat.ts";
 import type { Conversation } from "./conversation.ts";
 
 const HELP = `/models            the models on offer        /model ID    choose one for the next turn on
 /threads           recent threads             /thread ID   go on with one, by its number or id
 /new               a new thread               /expand      all of the last turn
-/quit              leave                      Ctrl+C       interrupt the turn; twice: leave`;
+/quit              leave                      Ctrl+C       interrupt the turn; twice: leave
+//text             sends /text to the agent`;
+const NAMES = ["/help", "/models", "/model", "/threads", "/thread", "/new", "/expand", "/quit", "/exit"];
+/** A path is none, and neither is the typed form of an answer. */
+const COMMAND_WORD = /^\/[a-z][a-z0-9-]*$/i;
 
 export interface CommandContext {
   conversation: Conversation;
@@ -15,7 +20,10 @@ export interface CommandContext {
   expand(turn: TurnView): void;
 }
 
-/** The chat's own commands. Another line that begins with a slash is a prompt: a harness may have its own. */
+/**
+ * The chat's own commands. Rejects for a word that looks like one and is none: as a prompt it would cost a turn. A
+ * harness may have commands of its own; two slashes send one to it.
+ */
 export function chatCommands(context: CommandContext): (line: string, chat: Chat) => Promise<boolean> {
   const { conversation, notice } = context;
   let listed: string[] = [];
@@ -33,7 +41,8 @@ export function chatCommands(context: CommandContext): (line: string, chat: Chat
         for (const { id, displayName } of await conversation.models()) notice(`${id}  ${displayName}`);
         return true;
       case "/model":
-        if (argument === "" || !(await conversation.models()).some(({ id }) => id === argument)) notice("Which one? /models lists them.");
+        if (argument === "") notice("Which one? /models lists them.");
+        else if (!(await conversation.models()).some(({ id }) => id === argument)) throw new Error(await conversation.noSuchModel(argument));
         else {
           chat.model = argument;
           notice(`The next turn runs on ${argument}.`);
@@ -57,8 +66,11 @@ export function chatCommands(context: CommandContext): (line: string, chat: Chat
         else context.expand(last);
         return true;
       }
-      default:
-        return false;
+      default: {
+        if (!COMMAND_WORD.test(name)) return false;
+        const meant = nearest(name.toLowerCase(), NAMES);
+        throw new Error(`There is no command ${name}${meant === null ? "." : `; did you mean ${meant}?`} /help lists them, /${name} sends it to the agent.`);
+      }
     }
   };
 }

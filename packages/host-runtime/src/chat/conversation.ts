@@ -5,6 +5,7 @@ import { applyToThread, viewOfThread } from "@foldcast/protocol-core/view";
 import type { ThreadView, TurnView } from "@foldcast/protocol-core/view";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import type { Notification, RequestId, Thread, Turn } from "@foldcast/protocol-core/wire";
+import { nearest } from "../nearest.ts";
 import { VERSION } from "../version.ts";
 import { OpenRequest } from "./open-request.ts";
 import { RpcClient } from "./rpc-client.ts";
@@ -29,6 +30,7 @@ export interface ChatView {
 /** Ids of foldcast's own requests, whose server takes typed answers; another server would give them to a model. */
 const FOLDCAST_ID = /^foldcast:/;
 const NOT_SUPPORTED = -32601;
+const NO_MODEL = "no model is ready; foldcast doctor says what each harness lacks";
 
 /** One client on one thread at a time: its state, and what can be done to it. */
 export class Conversation {
@@ -87,10 +89,11 @@ export class Conversation {
     this.#rpc.notify("initialized");
   }
 
-  /** Rejects when the server has no such model: it would put another one in its place. */
+  /** Rejects when the server has no such model, as it would put another one in its place, and when it has none at all. */
   async start(model: string | null, cwd: string): Promise<void> {
     const opened = await this.#rpc.request<{ thread: Thread; model: string }>("thread/start", { cwd, ...(model === null ? {} : { model }) });
-    if (model !== null && opened.model !== model) throw new Error(`there is no model \`${model}\`; foldcast models lists them`);
+    if (model !== null && opened.model !== model) throw new Error(await this.noSuchModel(model));
+    if ((await this.models()).length === 0) throw new Error(NO_MODEL);
     this.#open(opened.thread, opened.model);
   }
 
@@ -106,6 +109,14 @@ export class Conversation {
 
   async models(): Promise<{ id: string; displayName: string }[]> {
     return (await this.#rpc.request<{ data: { id: string; displayName: string }[] }>("model/list", { limit: 200 })).data;
+  }
+
+  /** What to say of a model that is not on offer. */
+  async noSuchModel(id: string): Promise<string> {
+    const names = (await this.models()).map((model) => model.id);
+    const meant = nearest(id, names);
+    const hint = names.length === 0 ? `: ${NO_MODEL}` : meant === null ? "; foldcast models lists them" : `; did you mean \`${meant}\`?`;
+    return `there is no model \`${id}\`${hint}`;
   }
 
   async prompt(text: string, model: string | null): Promise<void> {

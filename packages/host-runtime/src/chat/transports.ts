@@ -23,8 +23,33 @@ export function embeddedTransport(host: Host): ClientTransport {
   };
 }
 
-/** A connection to a running server. Rejects with a readable message when it cannot be reached or refuses. */
+/** A running server that cannot be reached, or refuses; the message says what to do. */
+export class ConnectError extends Error {
+  constructor(url: string, why: string) {
+    super(`cannot connect to ${url}: ${why}`);
+    this.name = "ConnectError";
+  }
+}
+
+function unauthorized(token: string | null): string {
+  return token === null ? "it wants a token; give the file that holds it with --token-file FILE" : "it refuses the token; give the file that its --ws-token-file names with --token-file FILE";
+}
+
+function wordsOf(error: NodeJS.ErrnoException): string {
+  switch (error.code) {
+    case "ECONNREFUSED":
+      return "nobody listens there; start it with foldcast serve, or leave --server out";
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return "there is no such host";
+    default:
+      return error.message === "" ? "nobody answers" : error.message;
+  }
+}
+
+/** A connection to a running server. Rejects with a `ConnectError` when it cannot be reached or refuses. */
 export async function webSocketTransport(url: string, token: string | null): Promise<ClientTransport> {
+  if (!/^wss?:\/\/[^/]/.test(url)) throw new ConnectError(url, "an address has the form ws://HOST:PORT");
   const socket = new WebSocket(url, { perMessageDeflate: false, headers: token === null ? {} : { authorization: `Bearer ${token}` } });
   // From the start: frames may come with the upgrade, before anybody listens.
   const early: string[] = [];
@@ -34,7 +59,11 @@ export async function webSocketTransport(url: string, token: string | null): Pro
   });
   await new Promise<void>((resolve, reject) => {
     socket.once("open", resolve);
-    socket.once("error", (error) => reject(new Error(`cannot connect to ${url}: ${error.message === "" ? "nobody answers" : error.message}`)));
+    socket.once("unexpected-response", (_request, response) => {
+      reject(new ConnectError(url, response.statusCode === 401 ? unauthorized(token) : `the server answers ${response.statusCode ?? "nothing"} ${response.statusMessage ?? ""}`.trimEnd()));
+      socket.terminate();
+    });
+    socket.on("error", (error) => reject(new ConnectError(url, wordsOf(error))));
   });
   return {
     send: (text) => socket.send(text),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ClientConfig, splitKeyPath } from "../client-config.ts";
 import { VERSION } from "../version.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 import { environmentSettings, parseFlags, portNumber, SERVER_FLAGS, serverOptions } from "./options.ts";
 
 const options = (args: string[], env: NodeJS.ProcessEnv = {}) => serverOptions(parseFlags({ args, options: SERVER_FLAGS }).values, environmentSettings(env), { HOME: "/h", ...env });

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { VERSION } from "../version.ts";
 import type { CommandSpec } from "./command.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 import { UsageError } from "./usage-error.ts";
 
 interface Entry {

@@ -26,7 +26,7 @@ export function tableLines(row: ReplayRow): string[] {
     case "total": {
       const open = Object.entries(row.open).map(([reason, count]) => `${count} ${REASONS[reason as OpenReason].slice("open: ".length)}`);
       const stay = open.length === 0 ? "" : `, ${row.turns - row.folded} stay open (${open.join(", ")})`;
-      return ["", `${row.files} files, ${row.unreadable} not read; ${row.turns} turns: ${row.folded} fold${stay}`];
+      return ["", `${row.files} file${row.files === 1 ? "" : "s"}, ${row.unreadable} not read; ${row.turns} turn${row.turns === 1 ? "" : "s"}: ${row.folded} fold${stay}`];
     }
   }
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Chat } from "../../chat/chat.ts";
 import { chatCommands } from "../../chat/commands.ts";
@@ -13,6 +14,7 @@ import type { CommandSpec } from "../command.ts";
 import { environmentSettings, oneOf, parseFlags, readToken, SERVER_FLAGS, serverOptions } from "../options.ts";
 import { startHost, stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
+import { UsageError } from "../usage-error.ts";
 
 const HELP = `foldcast chat [OPTIONS]
 
@@ -53,6 +55,8 @@ export const command: CommandSpec = {
     const approve = oneOf("--approve", values.approve ?? "ask", ["ask", "all", "none"]);
     const locale = /^zh/i.test(process.env["LC_ALL"] ?? process.env["LANG"] ?? "") ? "zh" : "en";
     const cwd = resolve(values.cwd ?? process.cwd());
+    // Another machine's folders cannot be looked at from here.
+    if (values.server === undefined) demandFolder(cwd);
     const write = (text: string): void => void io.stdout.write(text);
     const { stdout } = process;
     const terminal = process.stdin.isTTY && stdout.isTTY && values.json !== true;
@@ -78,7 +82,8 @@ export const command: CommandSpec = {
       if (terminal) view.notice("/help shows the commands.");
       await chat.run();
       json?.done();
-      return 0;
+      // On a terminal the person has seen it.
+      return chat.refused && !terminal ? 1 : 0;
     } finally {
       process.off("SIGINT", onSignal);
       input.close();
@@ -87,6 +92,11 @@ export const command: CommandSpec = {
     }
   },
 };
+
+function demandFolder(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true) throw new UsageError(`--cwd names the folder where the agent works; ${found === undefined ? "there is none at" : "it is none:"} ${path}`);
+}
 
 interface Link {
   transport: ClientTransport;

@@ -45,6 +45,7 @@ export const command: CommandSpec = {
       return usage(io.stderr, error instanceof Error ? error.message : String(error));
     }
     if (path === undefined) return usage(io.stderr, "a PATH is needed");
+    if (flags.items && !flags.json) return usage(io.stderr, "--items adds the items to the lines of --json; give both");
     return run(path, flags, io);
   },
 };

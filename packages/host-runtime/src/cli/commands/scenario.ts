@@ -20,18 +20,27 @@ export const command: CommandSpec = {
     const { positionals } = parseFlags({ args: argv, allowPositionals: true, options: {} });
     const [verb, file, more] = positionals;
     if (verb !== "check" || file === undefined || more !== undefined) throw new UsageError("the usage is `foldcast scenario check FILE`");
-    let text: string;
-    try {
-      text = await readFile(file, "utf8");
-    } catch (error) {
-      throw new UsageError(`cannot read the file: ${error instanceof Error ? error.message : String(error)}`);
-    }
-    const check = checkScenario(text);
+    const check = checkScenario(await readText(file));
     if (check.ok) {
       io.stdout.write(`${file}: ok, ${check.scenario.turns.length} turns\n`);
       return 0;
     }
-    for (const { path, message } of check.errors) io.stdout.write(`${file}: ${path === "" ? "" : `${path}: `}${message}\n`);
+    for (const { path, message } of check.errors) io.stdout.write(printable(`${file}: ${path === "" ? "" : `${path}: `}${message}`) + "\n");
     return 1;
   },
 };
+
+async function readText(file: string): Promise<string> {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    if (!text.includes("\0")) return text;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw new UsageError(`cannot read the file: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new UsageError(`${file} is not a text file; a scenario is JSON in UTF-8`);
+}
+
+/** Messages quote the file; nothing in it may move the cursor. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, "�");
+}

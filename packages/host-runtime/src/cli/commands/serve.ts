@@ -75,6 +75,7 @@ async function introduce({ host, store }: RunningHost, url: string, withToken: b
   const lines = [`connect   codex --remote ${url}${token}`, `models    ${ready.length === 0 ? "none is ready" : ready.join(", ")}`];
   // With something to run, what cannot run is no news: `foldcast models` tells.
   if (ready.length === 0) lines.push(...new Set(models.map((model) => `          ${model.harness}: ${model.reason ?? "not ready"}`)));
+  else lines.push(...[...new Set(models.flatMap(({ harness, ready, reason }) => (ready && reason !== null ? [`${harness}: ${reason}`] : [])))].map((each) => `note      ${each}`));
   if (store.memoryReason !== null) lines.push(`note      threads are forgotten when this server ends: ${store.memoryReason}`);
   lines.push("stop      Ctrl+C");
   stderr.write(`foldcast ${VERSION} speaks the Codex app-server protocol ${PROTOCOL_VERSION}\n\n${lines.map((line) => `  ${line}\n`).join("")}\n`);
