@@ -36,12 +36,67 @@ export interface HistoryIndex {
   read(from: number, to: number): AsyncIterable<{ index: number; events: readonly HarnessEvent[] }>;
   /** Looks at appended growth only (a rewritten file is scanned anew). True when something changed. */
   refresh(): Promise<boolean>;
+  /** What `open` can go on from instead of reading the file again: plain JSON data, without any text of the conversation but the prompts' first words. */
+  snapshot?(): unknown;
   close(): Promise<void>;
+}
+
+/** Where a harness may look for its files on this machine. */
+export interface HistoryPlaces {
+  /** Of the host's process. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The person's home folder. */
+  home: string;
+  /** The adapter's own folder, the `dataDir` of its `HarnessEnvironment`. */
+  dataDir: string;
+}
+
+/** A folder with session files of one harness; `depth` = how many levels of folders below it may hold some. */
+export interface HistoryRoot {
+  folder: string;
+  depth: number;
+}
+
+/** What a list of threads shows of a saved session. Times in Unix milliseconds, null = not recorded. */
+export interface SessionPeek {
+  nativeSessionId: string;
+  cwd: string | null;
+  /** The name that a person or the harness gave; null = none. */
+  title: string | null;
+  /** First words of the first prompt, at most 200 characters; empty where there is none. */
+  prompt: string;
+  startedAt: number | null;
+  updatedAt: number | null;
+  /**
+   * Only a `session` is a thread of its own; a fork is one. A `child` is a sub-agent's file. A `copy` says nothing that
+   * the session `parentNativeSessionId` does not say; it is left out where that one is there.
+   */
+  kind: "session" | "child" | "copy";
+  parentNativeSessionId: string | null;
+  /** For `copies` of the same source only; kept with the peek. */
+  lineage?: readonly string[];
 }
 
 export interface HistorySource {
   /** Cheap look (name and first bytes): may this file be one of ours? Never throws. */
   recognises(file: string, head: string): boolean;
-  /** Rejects with a readable message when the file cannot be read or holds no session of this harness. */
-  open(file: string): Promise<HistoryIndex>;
+  /**
+   * Rejects with a readable message when the file cannot be read or holds no session of this harness. `known` is what
+   * an earlier index of this file gave as its `snapshot`, perhaps in another process; an adapter takes it only where it
+   * can prove that it still fits, and never fails because of it.
+   */
+  open(file: string, known?: unknown): Promise<HistoryIndex>;
+  /** The folders where this harness keeps sessions on this machine; absent = sessions of others are not looked for. Does no I/O. */
+  roots?(places: HistoryPlaces): readonly HistoryRoot[];
+  /**
+   * What a list shows, from the file's ends: a huge file is not read whole. Null for a file that holds no session with
+   * a turn in it; a name that is none of ours costs no reading. Rejects when the file cannot be read. Absent = the
+   * whole file is indexed for it.
+   */
+  peek?(file: string): Promise<SessionPeek | null>;
+  /**
+   * Of all sessions found, the files that others supersede: copies that only a look at several files can tell. Called
+   * again whenever one of them has changed.
+   */
+  copies?(sessions: readonly { file: string; peek: SessionPeek }[]): Promise<ReadonlySet<string>>;
 }
