@@ -77,9 +77,9 @@ export class Evaluator {
       case "Identifier":
         return this.#identifier(node);
       case "ArrayExpression":
-        return this.#array(node.elements, node);
+        return this.#unlessChanged(node, this.#array(node.elements, node));
       case "ObjectExpression":
-        return this.#object(node);
+        return this.#unlessChanged(node, this.#object(node));
       case "MemberExpression":
         return this.#member(node);
       case "CallExpression":
@@ -91,7 +91,7 @@ export class Evaluator {
       case "LogicalExpression": {
         const left = this.evaluate(node.left);
         const truthy = isTruthy(left);
-        if (truthy === null) return unknown("dynamic-args", isToolish(left) || isToolish(this.evaluate(node.right)));
+        if (truthy === null) return unknown("dynamic-args", this.#mayHoldTool(left) || this.#mayHoldTool(this.evaluate(node.right)));
         const nullish = left.kind === "primitive" && (left.value === null || left.value === undefined);
         const takesRight = node.operator === "&&" ? truthy : node.operator === "||" ? !truthy : nullish;
         return takesRight ? this.evaluate(node.right) : left;
@@ -99,7 +99,7 @@ export class Evaluator {
       case "ConditionalExpression": {
         const truthy = isTruthy(this.evaluate(node.test));
         if (truthy !== null) return this.evaluate(truthy ? node.consequent : node.alternate);
-        return unknown("dynamic-args", isToolish(this.evaluate(node.consequent)) || isToolish(this.evaluate(node.alternate)));
+        return unknown("dynamic-args", this.#mayHoldTool(this.evaluate(node.consequent)) || this.#mayHoldTool(this.evaluate(node.alternate)));
       }
       case "SequenceExpression":
         return this.evaluate(node.expressions.at(-1)!);
@@ -124,6 +124,21 @@ export class Evaluator {
     }
   }
 
+  /** A tool may be reached through this value: it is one, or holds one at any depth. */
+  #mayHoldTool(value: Value): boolean {
+    if (value.kind !== "array" && value.kind !== "object") return isToolish(value);
+    const open: Value[] = [value];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (isToolish(next) || !this.#spend(1)) return true;
+      if (next.kind === "array") open.push(...next.items);
+      if (next.kind !== "object") continue;
+      if (next.rest === "tools" || next.rest === "maybe-tools") return true;
+      open.push(...next.entries.values());
+      if (next.proto !== null) open.push(next.proto);
+    }
+    return false;
+  }
+
   #identifier(node: Identifier): Value {
     const reference = this.names.references.get(node);
     if (reference === undefined) return unknown();
@@ -131,7 +146,7 @@ export class Evaluator {
     if (binding === null) return globalValue(node.name);
     if (binding.kind === "function" && !binding.reassigned) return { kind: "function", node: binding.node };
     if (binding.kind !== "value" || binding.reassigned) {
-      return unknown("dynamic-args", binding.assigned.some((value) => isToolish(this.evaluate(value))));
+      return unknown("dynamic-args", binding.assigned.some((value) => this.#mayHoldTool(this.evaluate(value))));
     }
     if (owner === binding.owner && node.start < binding.readyAt) return unknown();
     return this.#binding(binding);
@@ -151,21 +166,21 @@ export class Evaluator {
     switch (step.kind) {
       case "key": {
         const key = this.#keyOf(step.key, step.computed);
-        return key === null ? unknown("dynamic-args", isToolish(value)) : this.#read(value, key);
+        return key === null ? unknown("dynamic-args", this.#mayHoldTool(value)) : this.#read(value, key);
       }
       case "index":
-        if (value.kind !== "array" || this.#world.builtinsChanged) return unknown("dynamic-args", isToolish(value));
+        if (value.kind !== "array" || this.#world.builtinsChanged) return unknown("dynamic-args", this.#mayHoldTool(value));
         return value.items[step.index] ?? UNDEFINED;
       case "rest-array":
-        if (value.kind !== "array" || this.#world.builtinsChanged) return unknown("dynamic-args", isToolish(value));
+        if (value.kind !== "array" || this.#world.builtinsChanged) return unknown("dynamic-args", this.#mayHoldTool(value));
         return { ...value, items: value.items.slice(step.from) };
       case "rest-object": {
         if (value.kind === "tools") return value;
-        if (value.kind !== "object") return unknown("dynamic-args", isToolish(value));
+        if (value.kind !== "object") return unknown("dynamic-args", this.#mayHoldTool(value));
         const entries = new Map(value.entries);
         for (const { key, computed } of step.taken) {
           const name = this.#keyOf(key, computed);
-          if (name === null) return unknown();
+          if (name === null) return unknown("dynamic-args", this.#mayHoldTool(value));
           entries.delete(name);
         }
         return { ...value, entries, proto: null };
@@ -191,7 +206,7 @@ export class Evaluator {
   #member(node: MemberExpression): Value {
     const object = this.evaluate(node.object);
     const key = this.memberName(node);
-    if (key === null) return unknown(object.kind === "tools" ? "dynamic-name" : "dynamic-args", isToolish(object));
+    if (key === null) return unknown(object.kind === "tools" ? "dynamic-name" : "dynamic-args", this.#mayHoldTool(object));
     return this.#read(object, key);
   }
 
@@ -226,7 +241,7 @@ export class Evaluator {
       const own = holder.entries.get(key);
       if (own !== undefined) return own;
       if (holder.rest === "tools" && !OBJECT_MEMBERS.has(key)) return { kind: "tool", name: key };
-      if (holder.rest !== "nothing") return unknown();
+      if (holder.rest !== "nothing") return unknown("dynamic-args", holder.rest !== "anything");
       holder = holder.proto;
     }
     return OBJECT_MEMBERS.has(key) ? unknown() : this.#absent();
@@ -290,8 +305,12 @@ export class Evaluator {
     return typeof after === "string" ? primitive(before + after) : after;
   }
 
+  /** Of a list or object that may be changed after it was made, only that tools may be in it is still known. */
+  #unlessChanged(site: AnyNode, value: Value): Value {
+    return this.#world.changedSites.has(site) ? unknown("dynamic-args", this.#mayHoldTool(value)) : value;
+  }
+
   #array(elements: readonly (AnyNode | null)[], site: AnyNode): Value {
-    if (this.#world.changedSites.has(site)) return unknown();
     const items: Value[] = [];
     for (const element of elements) {
       if (element?.type !== "SpreadElement") {
@@ -300,7 +319,7 @@ export class Evaluator {
       }
       const spread = this.evaluate(element.argument);
       if (spread.kind !== "array" || this.#world.builtinsChanged) {
-        return unknown(spread.kind === "unknown" ? spread.reason : "dynamic-args", isToolish(spread));
+        return unknown(spread.kind === "unknown" ? spread.reason : "dynamic-args", this.#mayHoldTool(spread));
       }
       if (!this.#spend(spread.items.length)) return unknown("limit");
       for (const item of spread.items) items.push(item);
@@ -315,7 +334,6 @@ export class Evaluator {
   }
 
   #object(node: ObjectExpression): Value {
-    if (this.#world.changedSites.has(node)) return unknown();
     const entries = new Map<string, Value>();
     let proto: Value | null = null;
     let rest: ObjectValue["rest"] = "nothing";
@@ -326,10 +344,11 @@ export class Evaluator {
         const spelledOut = spread.kind === "object" && !hasGetter(spread);
         if (!spelledOut || spread.rest !== "nothing") {
           const tools = spread.kind === "tools" || (spelledOut && spread.rest === "tools");
+          const perhapsTools = this.#mayHoldTool(spread);
           // What was written before the spread may be overwritten by it.
           if (!this.#spend(entries.size)) return unknown("limit");
-          for (const written of entries.keys()) entries.set(written, unknown("dynamic-args", tools));
-          rest = tools && rest === "nothing" ? "tools" : "anything";
+          for (const written of entries.keys()) entries.set(written, unknown("dynamic-args", perhapsTools));
+          rest = tools && rest === "nothing" ? "tools" : perhapsTools || rest === "tools" || rest === "maybe-tools" ? "maybe-tools" : "anything";
         }
         if (!spelledOut) continue;
         if (!this.#spend(spread.entries.size)) return unknown("limit");
@@ -339,8 +358,9 @@ export class Evaluator {
       const key = this.#keyOf(property.key, property.computed);
       if (key === null) {
         if (!this.#spend(entries.size)) return unknown("limit");
-        for (const written of entries.keys()) entries.set(written, unknown());
-        rest = "anything";
+        const perhapsTools = property.kind !== "init" || this.#mayHoldTool(this.evaluate(property.value));
+        for (const written of entries.keys()) entries.set(written, unknown("dynamic-args", perhapsTools));
+        rest = perhapsTools || rest === "tools" || rest === "maybe-tools" ? "maybe-tools" : "anything";
         continue;
       }
       const value = property.kind === "init" ? this.evaluate(property.value) : unknown("getter");
@@ -366,10 +386,10 @@ export class Evaluator {
       if (this.#world.builtinsChanged) return unknown("tampered");
       if (!this.#spend(receiver.kind === "array" ? receiver.items.length : 1)) return unknown("limit");
       const result = callMethod(receiver, name, args, this.#maxString, node);
-      if (result !== null) return this.#world.changedSites.has(node) ? unknown() : result;
+      if (result !== null) return this.#unlessChanged(node, result);
     }
     const reason = [receiver, ...(args ?? [])].find((value) => value.kind === "unknown" && value.reason === "limit");
-    return unknown(reason === undefined ? "dynamic-args" : "limit", isToolish(receiver) || (args?.some(isToolish) ?? false));
+    return unknown(reason === undefined ? "dynamic-args" : "limit", this.#mayHoldTool(receiver) || (args?.some((value) => this.#mayHoldTool(value)) ?? false));
   }
 
   #callBuiltin(name: string, args: readonly Value[]): Value | null {

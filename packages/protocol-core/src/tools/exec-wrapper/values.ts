@@ -29,8 +29,8 @@ export interface ObjectValue {
   readonly entries: ReadonlyMap<string, Value>;
   /** Set by `__proto__: …`; `null` for the ordinary prototype. */
   readonly proto: Value | null;
-  /** What a spread of something not spelled out here may have added: nothing, anything, or all tools. */
-  readonly rest: "nothing" | "anything" | "tools";
+  /** What parts not spelled out here may have added: nothing, anything but tools, perhaps tools, or all tools. */
+  readonly rest: "nothing" | "anything" | "maybe-tools" | "tools";
 }
 
 /** What static reading knows of an expression. No value ever comes from running the program. */
