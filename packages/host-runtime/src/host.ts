@@ -7,6 +7,7 @@ import { ClientConfig } from "./client-config.ts";
 import { HarnessCatalogue } from "./harness/catalogue.ts";
 import type { HarnessEntry } from "./harness/catalogue.ts";
 import { harnessEnvironment } from "./harness/environment.ts";
+import { StartGate } from "./harness/start-gate.ts";
 import { InteractionManager } from "./interactions/manager.ts";
 import type { Logger } from "./log/logger.ts";
 import { dispatch } from "./methods/dispatch.ts";
@@ -15,7 +16,10 @@ import { Connection } from "./rpc/connection.ts";
 import type { ConnectionHandler, ConnectionLimits, Transport } from "./rpc/connection.ts";
 import { notificationFrame } from "./rpc/frame.ts";
 import type { Frame } from "./rpc/frame.ts";
+import { schedule as processSchedule } from "./schedule.ts";
+import type { Schedule } from "./schedule.ts";
 import { MemoryThreadStore } from "./store/memory.ts";
+import { PatientStore } from "./store/patient.ts";
 import type { ThreadStore } from "./store/store.ts";
 import type { ThreadActor } from "./threads/actor.ts";
 import type { Viewer } from "./threads/history.ts";
@@ -42,17 +46,28 @@ export interface HostOptions {
   limits?: ConnectionLimits;
   /** How long an ephemeral thread stays without anybody who watches it; 30 seconds by default. */
   abandonedAfterMs?: number;
+  /** Milliseconds after which a harness session that is not used is let go; null = never. 10 minutes by default. */
+  idleSessionMs?: number | null;
+  /** How many harness processes may start at a time; 2 by default. */
+  parallelStarts?: number;
+  /** Timers of threads; those of the process by default. */
+  schedule?: Schedule;
 }
+
+export const DEFAULT_IDLE_SESSION_MS = 10 * 60_000;
+export const DEFAULT_PARALLEL_STARTS = 2;
 
 /** Clients look at a helper thread once more after they have left it; Codex 0.171 keeps it loaded, too. */
 const ABANDONED_AFTER_MS = 30_000;
+
+const STORE_TROUBLE_INTERVAL_MS = 60_000;
 
 /** The server behind all connections: who is connected, which threads there are, which harnesses run them. */
 export class Host implements ConnectionHandler {
   readonly options: HostOptions;
   readonly catalogue: HarnessCatalogue;
   readonly threads: ThreadRegistry;
-  readonly store: ThreadStore;
+  readonly store: PatientStore;
   readonly interactions: InteractionManager;
   readonly config = new ClientConfig();
   readonly platform = describePlatform();
@@ -61,12 +76,14 @@ export class Host implements ConnectionHandler {
   readonly #defaultModels = new WeakMap<Connection, string>();
   readonly #installationId = randomUUID();
   #firstClient: string | null = null;
+  #storeTroubleAt = -Infinity;
 
   constructor(options: HostOptions) {
     const { log, dataDir } = options;
     this.options = options;
     const now = (this.#now = options.now ?? (() => Date.now()));
-    this.store = options.store ?? new MemoryThreadStore();
+    const schedule = options.schedule ?? processSchedule;
+    this.store = new PatientStore(options.store ?? new MemoryThreadStore(), (error) => this.#onStoreTrouble(error));
     this.interactions = options.interactions ?? new InteractionManager({ log, now });
     const catalogue = (this.catalogue = new HarnessCatalogue({
       entries: options.harnesses,
@@ -82,6 +99,9 @@ export class Host implements ConnectionHandler {
       log,
       store: this.store,
       catalogue,
+      starts: new StartGate({ limit: options.parallelStarts ?? DEFAULT_PARALLEL_STARTS, schedule }),
+      schedule,
+      idleSessionMs: options.idleSessionMs === undefined ? DEFAULT_IDLE_SESSION_MS : options.idleSessionMs,
       interactions: this.interactions,
       broadcast: (method, params) => this.broadcast(method, params),
     }, new SavedSessions({ folders: options.sessionFolders ?? [], catalogue, log, now }));
@@ -165,10 +185,21 @@ export class Host implements ConnectionHandler {
     setTimeout(close, this.options.abandonedAfterMs ?? ABANDONED_AFTER_MS).unref();
   }
 
+  /** Turns go on; who watches must know that a restart may not know of them. Once in a while, not for each write. */
+  #onStoreTrouble(error: unknown): void {
+    const now = this.#now();
+    if (now - this.#storeTroubleAt < STORE_TROUBLE_INTERVAL_MS) return;
+    this.#storeTroubleAt = now;
+    this.options.log.error("the store cannot be written; what turns note is kept in memory until it can", { error });
+    const reason = error instanceof Error ? error.message : String(error);
+    this.broadcast("warning", { threadId: null, message: `Threads cannot be saved at the moment (${reason}). Turns go on; a restart of the server may not know of them.` });
+  }
+
   /** Interrupts all turns, ends all sessions and drops all clients. */
   async close(): Promise<void> {
     await this.threads.close();
     await this.catalogue.close();
+    this.store.close();
     for (const connection of this.#connections) connection.terminate();
   }
 }

@@ -1,31 +1,25 @@
-import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, OpenRequest, SessionOptions, TurnInput, TurnOutcome } from "@foldcast/protocol-core/harness";
+import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, SessionOptions, TurnInput, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { invalidRequest } from "@foldcast/protocol-core/wire";
 import type { Thread, ThreadItem, ThreadStatus, Turn } from "@foldcast/protocol-core/wire";
-import type { InteractionPolicy } from "../interactions/policy.ts";
-import type { HarnessCatalogue } from "../harness/catalogue.ts";
-import type { Logger } from "../log/logger.ts";
-import type { ThreadRecord, ThreadStore, TurnFact } from "../store/store.ts";
+import type { QueuedInput, ThreadRecord, TurnFact } from "../store/store.ts";
+import { Background } from "./background.ts";
 import { Feed } from "./feed.ts";
 import { InputQueue } from "./input-queue.ts";
 import { projectorOptions } from "./projector-options.ts";
 import { ReadState } from "./read-state.ts";
+import type { ThreadServices } from "./services.ts";
 import { SessionHolder } from "./session.ts";
+import { changedOptions, openRequest, sessionOptions } from "./session-options.ts";
 import { toWireSettings } from "./settings.ts";
 import type { ThreadSettings } from "./settings.ts";
 import { TurnRun } from "./turn-run.ts";
 import { UsageTotals } from "./usage.ts";
 import { previewOf, toWireThread } from "./wire-thread.ts";
 
-/** What every thread needs of the host. */
-export interface ThreadServices {
-  now: () => number;
-  newId: () => string;
-  log: Logger;
-  store: ThreadStore;
-  catalogue: HarnessCatalogue;
-  interactions: InteractionPolicy;
-  /** To every initialized connection. */
-  broadcast(method: string, params: object): void;
+/** A turn that was accepted; `begin` starts it, after the response is out. */
+export interface AcceptedTurn {
+  turnId: string;
+  begin: () => void;
 }
 
 /** Ended turns that are kept in memory: all there is of a harness that saves nothing. */
@@ -47,12 +41,13 @@ export class ThreadActor {
   settings: ThreadSettings;
   readonly #services: ThreadServices;
   readonly #session: SessionHolder;
+  readonly #background = new Background();
   #record: ThreadRecord;
   #adapter: HarnessAdapter | null = null;
   #status: ThreadStatus = { type: "idle" };
   #run: TurnRun | null = null;
   #kept: TurnRun[] = [];
-  /** The running turn that came out of the queue, until the harness has it. */
+  /** The running turn whose input is kept in the store, until the harness has it. */
   #sending: { run: TurnRun; queuedId: string } | null = null;
   #selected: SessionOptions | null = null;
   #closed = false;
@@ -70,7 +65,15 @@ export class ThreadActor {
       store: record.ephemeral ? null : services.store,
       onChanged: () => this.feed.notify("thread/queue/changed", { threadId: record.id }),
     });
-    this.#session = new SessionHolder({ event: (event) => this.#onEvent(event), ended: (error) => this.#onSessionEnded(error) }, services.log);
+    this.#session = new SessionHolder({
+      event: (event) => this.#onEvent(event),
+      ended: (error) => this.#onSessionEnded(error),
+      mayRelease: () => this.#run === null && !this.#background.active && this.#record.nativeSessionId !== null && this.#adapter?.manifest.capabilities.resume === true,
+      idleMs: services.idleSessionMs,
+      now: services.now,
+      schedule: services.schedule,
+      log: services.log,
+    });
   }
 
   get id(): string {
@@ -106,10 +109,17 @@ export class ThreadActor {
     return toWireThread({ ...this.#record, model: this.#record.model ?? this.settings.model, effort: this.settings.effort }, this.#status, turns);
   }
 
-  /** Changes what is kept of the thread. */
+  /** Changes what is kept of the thread, as a client asked for it. Throws, with nothing changed, where it cannot be saved. */
   update(change: Partial<ThreadRecord>): void {
+    const record = { ...this.#record, ...change };
+    if (!record.ephemeral) this.#services.store.saveThread(record);
+    this.#record = record;
+  }
+
+  /** Changes it as the thread goes on: what cannot be saved now is saved later. */
+  #note(change: Partial<ThreadRecord>): void {
     this.#record = { ...this.#record, ...change };
-    if (!this.#record.ephemeral) this.#services.store.saveThread(this.#record);
+    if (!this.#record.ephemeral) this.#services.store.keepThread(this.#record);
   }
 
   /** Takes new settings and tells who watches. `model` is what the thread really runs on. */
@@ -128,12 +138,27 @@ export class ThreadActor {
    * Accepts an input on an idle thread and gives the turn; `begin` starts it, after the response is out. The thread
    * must be bound.
    */
-  accept(input: TurnInput): { turnId: string; begin: () => void } {
+  accept(input: TurnInput): AcceptedTurn {
+    // Until the harness has the input it is kept as one that waits: a server that dies in between does not lose it.
+    const queued: QueuedInput = { id: this.#services.newId(), ...input, metadata: null };
+    const accepted = this.#begin(input, (session) => session.startTurn(input));
+    if (this.queue.hold(queued)) this.#sending = { run: this.#run!, queuedId: queued.id };
+    return accepted;
+  }
+
+  /** Accepts a request to shorten the context on an idle thread, as `accept` does. The thread must be bound. */
+  acceptCompaction(): AcceptedTurn {
+    const accepted = this.#begin({ input: [], clientId: null }, (session) => session.compact!());
+    this.#run!.takesInput = false;
+    return accepted;
+  }
+
+  #begin(input: TurnInput, start: (session: HarnessSession) => Promise<void>): AcceptedTurn {
     const run = this.#newRun(input);
     this.#run = run;
     this.#version += 1;
     const now = this.#services.now();
-    this.update({
+    this.#note({
       harness: this.#adapter!.manifest.id,
       model: this.settings.model,
       effort: this.settings.effort,
@@ -147,7 +172,7 @@ export class ThreadActor {
       begin: () => {
         if (this.#run !== run) return;
         this.#setStatus({ type: "active", activeFlags: [] });
-        void this.#drive(run);
+        void this.#drive(run, start);
       },
     };
   }
@@ -156,7 +181,7 @@ export class ThreadActor {
    * Accepts an input that the host answers itself with one message. No harness is started, and the thread stays as it
    * was. For the helper turns that clients open on their own account.
    */
-  acceptHostTurn(input: TurnInput, answer: string): { turnId: string; begin: () => void } {
+  acceptHostTurn(input: TurnInput, answer: string): AcceptedTurn {
     const run = this.#newRun(input);
     this.#run = run;
     this.#version += 1;
@@ -175,7 +200,7 @@ export class ThreadActor {
   /** Adds input to the running turn, or keeps it for the next one where the harness cannot take it now. */
   async add(input: TurnInput): Promise<void> {
     const run = this.#run;
-    const mayBeSteered = run !== null && !run.cancelRequested && this.#adapter?.manifest.capabilities.steer === true;
+    const mayBeSteered = run !== null && !run.cancelRequested && run.takesInput && this.#adapter?.manifest.capabilities.steer === true;
     if (mayBeSteered && run.turnKey !== null && (await this.#steer(input))) return;
     const id = this.#services.newId();
     this.queue.add({ id, ...input, metadata: null });
@@ -210,11 +235,12 @@ export class ThreadActor {
    * Accepts an input that waits, the first one if none is named, as `accept` does. Null when a turn runs, or it does
    * not wait, or the thread's harness is not there to run it.
    */
-  startQueued(id: string | null = null): { turnId: string; begin: () => void } | null {
+  startQueued(id: string | null = null): AcceptedTurn | null {
     if (this.#run !== null || this.#closed || this.#adapter === null) return null;
     const queued = this.queue.take(id);
     if (queued === null) return null;
-    const accepted = this.accept({ input: queued.input, clientId: queued.clientId });
+    const input: TurnInput = { input: queued.input, clientId: queued.clientId };
+    const accepted = this.#begin(input, (session) => session.startTurn(input));
     this.#sending = { run: this.#run!, queuedId: queued.id };
     return accepted;
   }
@@ -234,6 +260,7 @@ export class ThreadActor {
       if (this.#run !== run) return;
       this.#services.log.warn("the harness did not end a cancelled turn; dropping its session", { threadId: this.id });
       void this.#session.discard();
+      this.#background.clear();
       this.#endRun(run, { status: "cancelled" });
     }, CANCEL_PATIENCE_MS);
     patience.unref();
@@ -246,13 +273,14 @@ export class ThreadActor {
    */
   async continueFrom(source: { nativeSessionId: string; throughTurnKey: string } | null, kept: ReadonlySet<string>): Promise<void> {
     await this.#session.settled();
-    const options = this.#sessionOptions();
-    const copy = source === null ? null : await this.#adapter!.open({ kind: "fork", ...source, options });
+    const options = sessionOptions(this.settings);
+    const copy = source === null ? null : await this.#services.starts.run(() => this.#adapter!.open({ kind: "fork", ...source, options }));
     if (this.#run !== null || this.#closed) {
       await copy?.close();
       throw invalidRequest("a turn is in progress");
     }
     this.#selected = options;
+    this.#background.clear();
     if (copy === null) this.#guard(this.#session.discard());
     else this.#session.adopt(copy);
     this.dropKept(kept);
@@ -286,21 +314,24 @@ export class ThreadActor {
       },
       onInteraction: (request, item) => this.#onInteraction(run, request, item),
       onInteractionClosed: (requestId) => this.#services.interactions.closed(run.id, requestId),
+      onItem: (item) => this.#background.sawItem(item),
       onClosing: (turn) => this.#onClosing(run, turn),
     });
     return run;
   }
 
-  async #drive(run: TurnRun): Promise<void> {
+  async #drive(run: TurnRun, start: (session: HarnessSession) => Promise<void>): Promise<void> {
     try {
-      const adapter = this.#adapter!;
-      const known = this.#session.current;
-      const session = await this.#session.open(adapter, () => this.#openRequest(adapter));
-      this.update({ nativeSessionId: session.nativeSessionId, file: session.file });
-      if (session === known) await this.#select(session, adapter);
-      if (run.ended) return;
-      run.handedOver = true;
-      await session.startTurn(run.input);
+      const open = this.#session.current;
+      if (open !== null) {
+        await this.#select(open);
+        await this.#handOver(run, open, start);
+      } else {
+        await this.#services.starts.run(async () => {
+          // The turn may be over before its harness was allowed to start.
+          if (!run.ended) await this.#handOver(run, await this.#openSession(), start);
+        });
+      }
     } catch (error) {
       if (run.ended) return;
       if (run.cancelRequested) this.#endRun(run, { status: "cancelled" });
@@ -308,30 +339,29 @@ export class ThreadActor {
     }
   }
 
-  #sessionOptions(): SessionOptions {
-    const { cwd, model, effort, permissions } = this.settings;
-    return { cwd, model: model === null ? null : model.slice(model.indexOf("/") + 1), thinking: effort, permissionMode: permissions };
+  async #openSession(): Promise<HarnessSession> {
+    const adapter = this.#adapter!;
+    const session = await this.#session.open(adapter, () => {
+      this.#selected = sessionOptions(this.settings);
+      return openRequest(adapter, this.#record.nativeSessionId, this.#selected);
+    });
+    this.#note({ nativeSessionId: session.nativeSessionId, file: session.file });
+    return session;
+  }
+
+  async #handOver(run: TurnRun, session: HarnessSession, start: (session: HarnessSession) => Promise<void>): Promise<void> {
+    if (run.ended) return;
+    run.handedOver = true;
+    await start(session);
   }
 
   /** Tells an open session what changed since its last turn. */
-  async #select(session: HarnessSession, adapter: HarnessAdapter): Promise<void> {
-    const options = this.#sessionOptions();
-    const change: Partial<Omit<SessionOptions, "cwd">> = {};
-    if (adapter.manifest.capabilities.selectModel && options.model !== this.#selected?.model) change.model = options.model;
-    if (options.thinking !== this.#selected?.thinking) change.thinking = options.thinking;
-    if (options.permissionMode !== this.#selected?.permissionMode) change.permissionMode = options.permissionMode;
-    if (Object.keys(change).length === 0) return;
+  async #select(session: HarnessSession): Promise<void> {
+    const options = sessionOptions(this.settings);
+    const change = changedOptions(this.#adapter!, this.#selected, options);
+    if (change === null) return;
     await session.select(change);
     this.#selected = options;
-  }
-
-  #openRequest(adapter: HarnessAdapter): OpenRequest {
-    const { nativeSessionId } = this.#record;
-    const options = this.#sessionOptions();
-    this.#selected = options;
-    if (nativeSessionId === null) return { kind: "create", options };
-    if (!adapter.manifest.capabilities.resume) throw new Error(`${adapter.manifest.displayName} cannot continue a session that has ended`);
-    return { kind: "resume", nativeSessionId, options };
   }
 
   #onEvent(event: HarnessEvent): void {
@@ -373,13 +403,14 @@ export class ThreadActor {
     const change: Partial<ThreadRecord> = {};
     if (state.nativeSessionId !== undefined) change.nativeSessionId = state.nativeSessionId;
     if (state.file !== undefined) change.file = state.file;
-    if (Object.keys(change).length > 0) this.update(change);
-    if (state.title != null && state.title !== "" && this.#record.name === null) this.rename(state.title);
+    this.#background.sawState(state);
+    if (Object.keys(change).length > 0) this.#note(change);
+    if (state.title != null && state.title !== "" && this.#record.name === null) this.#rename(state.title);
   }
 
-  /** Sets the name and tells everybody. */
-  rename(name: string): void {
-    this.update({ name });
+  /** Takes the name that the harness gave, and tells everybody. */
+  #rename(name: string): void {
+    this.#note({ name });
     this.#services.broadcast("thread/name/updated", { threadId: this.id, threadName: name });
   }
 
@@ -411,6 +442,7 @@ export class ThreadActor {
   }
 
   #onSessionEnded(error: HarnessError | null): void {
+    this.#background.clear();
     if (this.#run === null) return;
     if (error === null) this.#endRun(this.#run, { status: "cancelled" });
     else this.#failRun(this.#run, error);
@@ -443,7 +475,7 @@ export class ThreadActor {
     if (this.#kept.length > MAX_KEPT_RUNS) this.#kept.shift();
     const fact = run.turnKey === null ? null : this.#services.store.turnByKey(this.id, run.turnKey);
     this.#saveFact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: fact?.startedAt ?? null, completedAt: at });
-    this.update({ updatedAt: this.#services.now() });
+    this.#note({ updatedAt: this.#services.now() });
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
     if (!this.#closed || run.handedOver) this.#sent(run);
@@ -451,7 +483,7 @@ export class ThreadActor {
   }
 
   #saveFact(fact: TurnFact): void {
-    if (!this.#record.ephemeral) this.#services.store.saveTurn(this.id, fact);
+    if (!this.#record.ephemeral) this.#services.store.keepTurn(this.id, fact);
   }
 
   #sent(run: TurnRun): void {

@@ -1,5 +1,6 @@
 import { invalidRequest } from "@foldcast/protocol-core/wire";
-import type { QueuedInput, ThreadStore } from "../store/store.ts";
+import type { PatientStore } from "../store/patient.ts";
+import type { QueuedInput } from "../store/store.ts";
 
 /** Inputs that wait for their turn; beyond it a client is told to wait. */
 const MAX_QUEUED_INPUTS = 100;
@@ -7,7 +8,7 @@ const MAX_QUEUED_INPUTS = 100;
 export interface InputQueueOptions {
   threadId: string;
   /** Null for a thread that is not kept. */
-  store: ThreadStore | null;
+  store: PatientStore | null;
   /** What waits is different now. */
   onChanged(): void;
 }
@@ -51,7 +52,7 @@ export class InputQueue {
   delete(id: string): boolean {
     const at = this.#indexOf(id);
     if (at === -1) return false;
-    this.sent(id);
+    this.#options.store?.deleteQueued(this.#options.threadId, id);
     this.#entries.splice(at, 1);
     this.#options.onChanged();
     return true;
@@ -78,9 +79,22 @@ export class InputQueue {
     return taken ?? null;
   }
 
+  /**
+   * Keeps an input that does not wait, as if it had been taken out of what waits. False where it cannot be kept: then it
+   * goes the way of every input that the harness does not have yet when this process dies.
+   */
+  hold(queued: QueuedInput): boolean {
+    try {
+      this.#options.store?.saveQueued(this.#options.threadId, queued);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** The harness has it: nothing of it is kept any more. */
   sent(id: string): void {
-    this.#options.store?.deleteQueued(this.#options.threadId, id);
+    this.#options.store?.forgetQueued(this.#options.threadId, id);
   }
 
   #indexOf(id: string): number {

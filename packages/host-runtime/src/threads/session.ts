@@ -1,27 +1,42 @@
 import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, OpenRequest } from "@foldcast/protocol-core/harness";
 import type { Logger } from "../log/logger.ts";
+import type { Schedule } from "../schedule.ts";
 
 /** After so many events in a row the event loop gets its turn: writes leave, other threads go on. */
 const EVENTS_AT_ONCE = 256;
+/** How long the next session waits for the last one's end; a harness may refuse two at a time. */
+const LAST_END_PATIENCE_MS = 10_000;
 
-export interface SessionEvents {
+export interface SessionHolderOptions {
   /** One event of the session, in order. */
   event(event: HarnessEvent): void;
   /** The session is over: no more events. `error` says why, null after a `close` of ours. */
   ended(error: HarnessError | null): void;
+  /** May an unused session be let go now? Asked only when nothing came from it for `idleMs`. */
+  mayRelease(): boolean;
+  /** Milliseconds without use after which a session is let go; null = never. */
+  idleMs: number | null;
+  now: () => number;
+  schedule: Schedule;
+  log: Logger;
 }
 
-/** A thread's harness session: opened when it is first needed, read by one consumer, replaced once it has ended. */
+/**
+ * A thread's harness session: opened when it is first needed, read by one consumer, let go when it is not used for a
+ * while, replaced once it has ended.
+ */
 export class SessionHolder {
-  readonly #log: Logger;
-  readonly #events: SessionEvents;
+  readonly #options: SessionHolderOptions;
   #opening: Promise<HarnessSession> | null = null;
   #session: HarnessSession | null = null;
+  /** Resolves when the sessions before are gone. */
+  #lastEnd: Promise<void> = Promise.resolve();
   #closing = false;
+  #usedAt = 0;
+  #callOffRelease: () => void = () => undefined;
 
-  constructor(events: SessionEvents, log: Logger) {
-    this.#events = events;
-    this.#log = log;
+  constructor(options: SessionHolderOptions) {
+    this.#options = options;
   }
 
   /** The open session, or null. */
@@ -37,14 +52,13 @@ export class SessionHolder {
 
   async #start(adapter: HarnessAdapter, request: () => OpenRequest): Promise<HarnessSession> {
     try {
-      // Never ends before its caller has kept the promise, or a failure would be kept for ever.
-      const session = await Promise.resolve().then(() => adapter.open(request()));
+      await this.#lastEnd;
+      const session = await adapter.open(request());
       if (this.#closing) {
         await this.#quietly(session);
         throw new Error("the thread was closed");
       }
-      this.#session = session;
-      void this.#read(session);
+      this.#take(session);
       return session;
     } finally {
       // In one step with the session's arrival: whoever asks in between must not open a second one.
@@ -54,10 +68,8 @@ export class SessionHolder {
 
   /** Goes on with a session that was opened elsewhere; the one that is open ends. */
   adopt(session: HarnessSession): void {
-    const old = this.#session;
-    this.#session = session;
-    void this.#read(session);
-    void this.#quietly(old);
+    void this.discard();
+    this.#take(session);
   }
 
   /** Resolves when no session is being opened any more. Never rejects. */
@@ -68,32 +80,61 @@ export class SessionHolder {
   /** Ends the session for good; a turn that runs in it ends as cancelled. Never rejects. */
   async close(): Promise<void> {
     this.#closing = true;
+    this.#callOffRelease();
     const session = this.#session ?? (await this.#opening?.catch(() => null)) ?? null;
-    await this.#quietly(session);
+    await Promise.all([this.#quietly(session), this.#lastEnd]);
   }
 
-  /** Drops a session that does not do what it is told; the next use opens a new one. */
-  async discard(): Promise<void> {
+  /** Drops a session that is not used, or does not do what it is told; the next use opens a new one. */
+  discard(): Promise<void> {
     const session = this.#session;
     this.#session = null;
-    await this.#quietly(session);
+    this.#callOffRelease();
+    if (session === null) return Promise.resolve();
+    const ended = this.#quietly(session);
+    const patience = new Promise<void>((resolve) => this.#options.schedule(LAST_END_PATIENCE_MS, resolve));
+    this.#lastEnd = Promise.race([Promise.all([this.#lastEnd, ended]).then(() => undefined), patience]);
+    return ended;
+  }
+
+  #take(session: HarnessSession): void {
+    this.#session = session;
+    this.#usedAt = this.#options.now();
+    this.#scheduleRelease(this.#options.idleMs ?? 0);
+    void this.#read(session);
+  }
+
+  /** One timer, however many events: it looks at the time of the last one when it fires. */
+  #scheduleRelease(ms: number): void {
+    const { idleMs, schedule } = this.#options;
+    this.#callOffRelease();
+    if (idleMs !== null) this.#callOffRelease = schedule(ms, () => this.#releaseIfIdle(idleMs));
+  }
+
+  #releaseIfIdle(idleMs: number): void {
+    const left = this.#usedAt + idleMs - this.#options.now();
+    if (left > 0) this.#scheduleRelease(left);
+    else if (this.#options.mayRelease()) void this.discard();
+    else this.#scheduleRelease(idleMs);
   }
 
   async #quietly(session: HarnessSession | null): Promise<void> {
     try {
       await session?.close();
     } catch (error) {
-      this.#log.error("closing a session failed", { error });
+      this.#options.log.error("closing a session failed", { error });
     }
   }
 
   async #read(session: HarnessSession): Promise<void> {
+    const { event: onEvent, ended, log, now } = this.#options;
     let error: HarnessError | null = null;
     try {
       let left = EVENTS_AT_ONCE;
       for await (const event of session.events) {
         if (this.#session !== session) break;
-        this.#events.event(event);
+        this.#usedAt = now();
+        onEvent(event);
         if (event.type === "fault") error = event.error;
         left -= 1;
         if (left > 0) continue;
@@ -101,12 +142,13 @@ export class SessionHolder {
         await new Promise((resolve) => setImmediate(resolve));
       }
     } catch (thrown) {
-      this.#log.error("a session's events threw", { error: thrown });
+      log.error("a session's events threw", { error: thrown });
       error = { message: thrown instanceof Error ? thrown.message : String(thrown) };
     }
     if (this.#session !== session) return;
-    this.#session = null;
-    this.#events.ended(error ?? (this.#closing ? null : { message: "the harness ended unexpectedly" }));
-    if (!this.#closing) await this.#quietly(session);
+    // Before anybody is told: who starts the next turn from there must wait for this one's end.
+    const gone = this.discard();
+    ended(error ?? (this.#closing ? null : { message: "the harness ended unexpectedly" }));
+    await gone;
   }
 }

@@ -18,6 +18,8 @@ export interface TurnRunOptions {
   onUsage(report: UsageReport): void;
   onInteraction(request: InteractionRequest, item: ThreadItem | null): void;
   onInteractionClosed(requestId: string): void;
+  /** An item that has begun or is complete, in whatever dialect. */
+  onItem(item: ThreadItem): void;
   /** All of the turn is out but `turn/completed`: the place of the thread's new status. */
   onClosing(turn: Turn): void;
 }
@@ -30,6 +32,8 @@ export class TurnRun {
   turnKey: string | null = null;
   /** The harness has been given the input; from here on it is the harness that ends the turn. */
   handedOver = false;
+  /** False for a turn that only shortens the context: what comes meanwhile is the next turn. */
+  takesInput = true;
   /** Queued inputs that belong into this turn as soon as the harness knows of it. */
   readonly early: string[] = [];
   /** A client asked for the end of this turn. */
@@ -91,6 +95,7 @@ export class TurnRun {
       case "item.started":
       case "item.completed":
         if (output.detail !== undefined) this.#details.set(output.item.id, output.detail);
+        this.#options.onItem(output.item);
         if (output.type === "item.completed" && isFor(output, DEFAULT_POLICY)) this.#completed.add(output.item.id);
         return feed.output(output, this.id);
       default:

@@ -13,6 +13,8 @@ export interface HarnessCapabilities {
   rollback: boolean;
   compact: boolean;
   interactions: boolean;
+  /** False where a refusal of an approval has no place for words; the host then sends them as input. */
+  denyText?: boolean;
   selectModel: boolean;
   /** How far saved files prove a turn's outcome. */
   historyOutcome: "alwaysUnknown" | "evidence" | "complete";
@@ -103,6 +105,11 @@ export interface HarnessSession {
   /** Asks for the running turn's end; its `turn.completed` (cancelled) comes on `events`. No turn: does nothing. */
   cancel(): Promise<void>;
   answer(interactionId: string, answer: InteractionAnswer): Promise<void>;
+  /**
+   * Starts a turn that shortens the context, without an input of anybody; a `compaction` item shows it. Settles as
+   * `startTurn` does. There exactly where `capabilities.compact` is true.
+   */
+  compact?(): Promise<void>;
   /** Applies to later turns. Undefined members stay as they are. */
   select(options: Partial<Omit<SessionOptions, "cwd">>): Promise<void>;
   /** Idempotent; ends a running turn as cancelled and reaps every child process. Never rejects. */

@@ -49,4 +49,9 @@ export interface SessionState {
   thinking?: string | null;
   permissionMode?: string | null;
   title?: string | null;
+  /**
+   * How many tasks of the session go on whether a turn runs or not (background commands, agents), all of them counted.
+   * While it is not 0 the host keeps the session open. A harness that never says so is taken by its child agents.
+   */
+  backgroundTasks?: number;
 }
