@@ -33,6 +33,8 @@ export interface HostOptions {
   extraToolMaps?: Readonly<Record<string, ToolMap>>;
   /** Handed to every adapter; each takes what it knows. */
   harnessSettings?: Readonly<Record<string, unknown>>;
+  /** For the adapter of that id alone; those for every adapter go before them. */
+  settingsByHarness?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   dataDir: string;
   dialect: "auto" | "default" | "desktop";
   /** Folders with saved sessions of other programs, to be listed and opened. */
@@ -60,6 +62,8 @@ export const DEFAULT_PARALLEL_STARTS = 2;
 /** Clients look at a helper thread once more after they have left it; Codex 0.171 keeps it loaded, too. */
 const ABANDONED_AFTER_MS = 30_000;
 
+/** A harness that does not end its turn by then is ended with it. */
+const DRAIN_PATIENCE_MS = 3_000;
 const STORE_TROUBLE_INTERVAL_MS = 60_000;
 
 /** The server behind all connections: who is connected, which threads there are, which harnesses run them. */
@@ -71,7 +75,10 @@ export class Host implements ConnectionHandler {
   readonly interactions: InteractionManager;
   readonly config = new ClientConfig();
   readonly platform = describePlatform();
+  /** The process is about to end: nothing new begins. */
+  draining = false;
   readonly #now: () => number;
+  readonly #schedule: Schedule;
   readonly #connections = new Set<Connection>();
   readonly #defaultModels = new WeakMap<Connection, string>();
   readonly #installationId = randomUUID();
@@ -82,14 +89,14 @@ export class Host implements ConnectionHandler {
     const { log, dataDir } = options;
     this.options = options;
     const now = (this.#now = options.now ?? (() => Date.now()));
-    const schedule = options.schedule ?? processSchedule;
+    const schedule = (this.#schedule = options.schedule ?? processSchedule);
     this.store = new PatientStore(options.store ?? new MemoryThreadStore(), (error) => this.#onStoreTrouble(error));
     this.interactions = options.interactions ?? new InteractionManager({ log, now });
     const catalogue = (this.catalogue = new HarnessCatalogue({
       entries: options.harnesses,
       extraToolMaps: options.extraToolMaps ?? {},
       environment: (id, toolMaps) => harnessEnvironment(id, { dataDir, log, toolMaps }),
-      settings: options.harnessSettings ?? {},
+      settings: (id) => ({ ...options.settingsByHarness?.[id], ...options.harnessSettings }),
       now,
       log,
     }));
@@ -182,7 +189,7 @@ export class Host implements ConnectionHandler {
         (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: actor.id, error }),
       );
     };
-    setTimeout(close, this.options.abandonedAfterMs ?? ABANDONED_AFTER_MS).unref();
+    this.#schedule(this.options.abandonedAfterMs ?? ABANDONED_AFTER_MS, close);
   }
 
   /** Turns go on; who watches must know that a restart may not know of them. Once in a while, not for each write. */
@@ -193,6 +200,20 @@ export class Host implements ConnectionHandler {
     this.options.log.error("the store cannot be written; what turns note is kept in memory until it can", { error });
     const reason = error instanceof Error ? error.message : String(error);
     this.broadcast("warning", { threadId: null, message: `Threads cannot be saved at the moment (${reason}). Turns go on; a restart of the server may not know of them.` });
+  }
+
+  /**
+   * The first part of an end that nobody notices more than he must: nothing new begins, what is asked is still answered,
+   * running turns are interrupted, and their ends reach their clients. Resolves when all is out, or after a while.
+   */
+  async drain(): Promise<void> {
+    this.draining = true;
+    const sent = async (): Promise<void> => {
+      await this.threads.drain();
+      await Promise.all([...this.#connections].map((connection) => connection.flushed()));
+    };
+    const patience = new Promise<void>((resolve) => this.#schedule(DRAIN_PATIENCE_MS, resolve));
+    await Promise.race([sent(), patience]);
   }
 
   /** Interrupts all turns, ends all sessions and drops all clients. */

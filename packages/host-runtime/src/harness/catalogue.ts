@@ -24,7 +24,7 @@ export interface CatalogueOptions {
   /** Maps of harnesses without an adapter of their own, for recordings made with their tools. */
   extraToolMaps: Readonly<Record<string, ToolMap>>;
   environment(id: string, toolMaps: Readonly<Record<string, ToolMap>>): HarnessEnvironment;
-  settings: Readonly<Record<string, unknown>>;
+  settings(id: string): Readonly<Record<string, unknown>>;
   now: () => number;
   log: Logger;
 }
@@ -95,7 +95,7 @@ export class HarnessCatalogue {
     };
     const adapters = await Promise.all(loaded.map((definition) => {
       const { id } = definition.manifest;
-      return this.#attempt(id, "create", async () => definition.create(this.#options.environment(id, this.#toolMaps), this.#options.settings));
+      return this.#attempt(id, "create", async () => definition.create(this.#options.environment(id, this.#toolMaps), this.#options.settings(id)));
     }));
     return new Map(adapters.filter((each) => each !== null).map((adapter) => [adapter.manifest.id, adapter]));
   }

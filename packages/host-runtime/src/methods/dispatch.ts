@@ -1,6 +1,7 @@
 import { invalidRequest } from "@foldcast/protocol-core/wire";
 import type { Connection } from "../rpc/connection.ts";
 import type { Host } from "../host.ts";
+import { drainingRefusal } from "./draining.ts";
 import { describeIssues, unknownVariant } from "./invalid-params.ts";
 import type { Method } from "./method.ts";
 import { METHODS } from "./table.ts";
@@ -18,6 +19,8 @@ export function dispatch(host: Host, connection: Connection, name: string, param
   if (connection.session === null) {
     if (name !== "initialize") throw invalidRequest("Not initialized");
   } else if (!connection.session.experimental) requireStable(method, parsed);
+  const refusal = host.draining ? drainingRefusal(name) : null;
+  if (refusal !== null) throw refusal;
   return method.handler(parsed, { host, connection });
 }
 

@@ -124,6 +124,11 @@ export class Connection {
     return this.session !== null && !this.session.optOut.has(method);
   }
 
+  /** Resolves when nothing waits to be sent, or the link is gone. */
+  async flushed(): Promise<void> {
+    while (this.#open && (this.#queue.length > 0 || this.#writing > 0)) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
   /** Ends the link from our side. */
   terminate(): void {
     if (!this.#open) return;

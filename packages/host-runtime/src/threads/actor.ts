@@ -12,6 +12,7 @@ import { SessionHolder } from "./session.ts";
 import { changedOptions, openRequest, sessionOptions } from "./session-options.ts";
 import { toWireSettings } from "./settings.ts";
 import type { ThreadSettings } from "./settings.ts";
+import { Steering } from "./steering.ts";
 import { TurnRun } from "./turn-run.ts";
 import { UsageTotals } from "./usage.ts";
 import { previewOf, toWireThread } from "./wire-thread.ts";
@@ -41,6 +42,7 @@ export class ThreadActor {
   settings: ThreadSettings;
   readonly #services: ThreadServices;
   readonly #session: SessionHolder;
+  readonly #steering: Steering;
   readonly #background = new Background();
   #record: ThreadRecord;
   #adapter: HarnessAdapter | null = null;
@@ -50,7 +52,9 @@ export class ThreadActor {
   /** The running turn whose input is kept in the store, until the harness has it. */
   #sending: { run: TurnRun; queuedId: string } | null = null;
   #selected: SessionOptions | null = null;
+  /** Nothing new begins any more. */
   #closed = false;
+  #onIdle: (() => void) | null = null;
   /** Goes up whenever a turn begins or ends: what was read of the history before may be out of date then. */
   #version = 0;
 
@@ -74,6 +78,7 @@ export class ThreadActor {
       schedule: services.schedule,
       log: services.log,
     });
+    this.#steering = new Steering(this.queue, () => this.#session.current, services.log);
   }
 
   get id(): string {
@@ -188,7 +193,7 @@ export class ThreadActor {
     const begin = (): void => {
       const at = this.#services.now();
       this.#setStatus({ type: "active", activeFlags: [] });
-      run.apply({ type: "turn.started", turnKey: `host:${run.id}`, at, input: input.input, clientId: input.clientId });
+      run.begin(at);
       run.apply({ type: "item.started", item: { kind: "message", id: "answer", phase: "final_answer" }, at });
       run.apply({ type: "item.updated", itemId: "answer", update: { type: "text", append: answer }, at });
       run.apply({ type: "item.completed", itemId: "answer", outcome: { status: "succeeded" }, at });
@@ -201,34 +206,12 @@ export class ThreadActor {
   async add(input: TurnInput): Promise<void> {
     const run = this.#run;
     const mayBeSteered = run !== null && !run.cancelRequested && run.takesInput && this.#adapter?.manifest.capabilities.steer === true;
-    if (mayBeSteered && run.turnKey !== null && (await this.#steer(input))) return;
+    if (mayBeSteered && run.turnKey !== null && (await this.#steering.hand(input))) return;
     const id = this.#services.newId();
     this.queue.add({ id, ...input, metadata: null });
     // The harness does not know of the turn yet: the input goes in as soon as it does, and is kept until then.
     if (mayBeSteered && run.turnKey === null) run.early.push(id);
     if (this.#run === null) this.startQueued()?.begin();
-  }
-
-  /** False when the harness did not take it. The turn ended in between, as a rule. */
-  async #steer(input: TurnInput): Promise<boolean> {
-    const session = this.#session.current;
-    if (session === null) return false;
-    try {
-      await session.steer(input);
-      return true;
-    } catch (error) {
-      this.#services.log.debug("steering failed, the input waits", { threadId: this.id, error });
-      return false;
-    }
-  }
-
-  /** Hands over what came while the turn was on its way to the harness; what it does not take is the next turn. */
-  async #steerEarly(run: TurnRun): Promise<void> {
-    for (const id of run.early.splice(0)) {
-      if (this.#run !== run || run.cancelRequested) return;
-      const queued = this.queue.entries.find((entry) => entry.id === id);
-      if (queued !== undefined && (await this.#steer({ input: queued.input, clientId: queued.clientId }))) this.queue.delete(id);
-    }
   }
 
   /**
@@ -256,14 +239,13 @@ export class ThreadActor {
     // Nothing runs in the harness yet: the turn ends here, and what still opens is ready for the next one.
     if (session === null || !run.handedOver) return this.#endRun(run, { status: "cancelled" });
     this.#guard(session.cancel());
-    const patience = setTimeout(() => {
+    this.#services.schedule(CANCEL_PATIENCE_MS, () => {
       if (this.#run !== run) return;
       this.#services.log.warn("the harness did not end a cancelled turn; dropping its session", { threadId: this.id });
       void this.#session.discard();
       this.#background.clear();
       this.#endRun(run, { status: "cancelled" });
-    }, CANCEL_PATIENCE_MS);
-    patience.unref();
+    });
   }
 
   /**
@@ -291,6 +273,15 @@ export class ThreadActor {
   dropKept(kept: ReadonlySet<string>): void {
     this.#kept = this.#kept.filter((run) => kept.has(run.id));
     this.#version += 1;
+  }
+
+  /** Interrupts the running turn and starts no other; what waits stays kept. Resolves when no turn runs. */
+  async drain(): Promise<void> {
+    this.#closed = true;
+    if (this.#run === null) return;
+    const ended = new Promise<void>((resolve) => (this.#onIdle = resolve));
+    this.interrupt();
+    await ended;
   }
 
   /** Lets go of the harness; a running turn ends as interrupted. Never rejects. */
@@ -378,7 +369,7 @@ export class ThreadActor {
       run.apply(event);
       // A cancel that came before the harness knew of the turn may have been lost.
       if (event.type === "turn.started" && run.cancelRequested) this.#cancelAgain();
-      else if (event.type === "turn.started" && run.early.length > 0) this.#guard(this.#steerEarly(run));
+      else if (event.type === "turn.started" && run.early.length > 0) this.#guard(this.#steering.handEarly(run, () => this.#run === run && !run.cancelRequested));
       if (event.type === "turn.completed") this.#finish(run, event.outcome, event.at);
     } catch (error) {
       this.#services.log.error("a turn failed in the host", { threadId: this.id, turnId: run.id, error });
@@ -456,8 +447,7 @@ export class ThreadActor {
   #endRun(run: TurnRun, outcome: TurnOutcome): void {
     const at = this.#services.now();
     try {
-      if (run.turnKey === null) run.apply({ type: "turn.started", turnKey: `host:${run.id}`, at, input: run.input.input, clientId: run.input.clientId });
-      if (!run.ended) run.apply({ type: "turn.completed", outcome, at });
+      run.end(outcome, at);
     } catch (error) {
       this.#services.log.error("ending a turn failed", { threadId: this.id, turnId: run.id, error });
       this.#setStatus({ type: "systemError" });
@@ -480,6 +470,7 @@ export class ThreadActor {
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
     if (!this.#closed || run.handedOver) this.#sent(run);
     this.startQueued()?.begin();
+    this.#onIdle?.();
   }
 
   #saveFact(fact: TurnFact): void {
@@ -500,7 +491,6 @@ export class ThreadActor {
   #guard(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#services.log.warn("the harness refused", { threadId: this.id, error }));
   }
-
 }
 
 function messageOf(error: unknown): string {

@@ -115,6 +115,11 @@ export class ThreadRegistry {
     await actor?.close();
   }
 
+  /** Interrupts all turns and starts no more. Resolves when none runs. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#actors.values()].map((actor) => actor.drain()));
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#actors.values()].map((actor) => actor.close()));
     await Promise.all([...this.#histories.keys()].map((id) => this.#closeHistory(id)));

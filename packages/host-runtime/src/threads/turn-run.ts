@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY, isFor } from "@foldcast/protocol-core/delivery";
 import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
-import type { HarnessEvent, InteractionRequest, TurnInput, UsageReport } from "@foldcast/protocol-core/harness";
+import type { HarnessEvent, InteractionRequest, TurnInput, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
 import { TurnProjector } from "@foldcast/protocol-core/projection";
 import type { ItemDetail, ProjectorOptions, ProjectorOutput } from "@foldcast/protocol-core/projection";
 import type { ThreadItem, Turn } from "@foldcast/protocol-core/wire";
@@ -64,6 +64,17 @@ export class TurnRun {
   apply(event: HarnessEvent): void {
     if (event.type === "turn.started" && this.turnKey === null) this.turnKey = event.turnKey;
     for (const output of this.#projector.apply(event)) this.#deliver(output);
+  }
+
+  /** Begins the turn from our side, under a key that no harness has; nothing where it has begun. */
+  begin(at: number): void {
+    if (this.turnKey === null) this.apply({ type: "turn.started", turnKey: `host:${this.id}`, at, input: this.input.input, clientId: this.input.clientId });
+  }
+
+  /** Ends the turn from our side, with the frames that every end has; nothing where it has ended. */
+  end(outcome: TurnOutcome, at: number): void {
+    this.begin(at);
+    if (!this.ended) this.apply({ type: "turn.completed", outcome, at });
   }
 
   /**
