@@ -58,6 +58,14 @@ describe("scanLines", () => {
     expect(second.lines).toEqual([{ text: "two", offset: 4, ended: true }]);
   });
 
+  it("stops where it is told to, in the middle of a line or behind the end", async () => {
+    const whole = "one\ntwo\nthree\n";
+    expect((await scan(whole, { to: 6 })).lines).toEqual([{ text: "one", offset: 0, ended: true }, { text: "tw", offset: 4, ended: false }]);
+    expect((await scan(whole, { from: 4, to: 8 })).scan).toEqual({ end: 8, unendedFrom: 8, oversized: 0 });
+    expect((await scan(whole, { to: 0 })).lines).toEqual([]);
+    expect((await scan(whole, { to: 4_000_000 })).lines).toHaveLength(3);
+  });
+
   it("finds the same lines as a plain split, wherever chunks end", async () => {
     await fc.assert(fc.asyncProperty(fc.array(fc.nat(700_000), { maxLength: 8 }), async (lengths) => {
       const texts = lengths.map((length, index) => String(index).repeat(length).slice(0, length));

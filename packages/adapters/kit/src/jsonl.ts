@@ -30,6 +30,8 @@ export interface LineScan {
 
 export interface ScanOptions {
   from?: number;
+  /** Offset where reading ends, default the end of the file; it may stand in the middle of a line. */
+  to?: number;
   maxLineBytes?: number;
 }
 
@@ -39,7 +41,8 @@ export interface ScanOptions {
  */
 export async function scanLines(file: FileHandle, onLine: LineHandler, options: ScanOptions = {}): Promise<LineScan> {
   const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
-  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const to = options.to ?? Infinity;
+  let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(to - (options.from ?? 0), 1)));
   /** File offset of `buffer[0]`, bytes held, and how far those were searched. */
   let base = options.from ?? 0;
   let held = 0;
@@ -53,7 +56,8 @@ export async function scanLines(file: FileHandle, onLine: LineHandler, options: 
       buffer.copy(larger, 0, 0, held);
       buffer = larger;
     }
-    const { bytesRead } = await file.read(buffer, held, buffer.length - held, base + held);
+    const wanted = Math.min(buffer.length - held, to - (base + held));
+    const { bytesRead } = wanted > 0 ? await file.read(buffer, held, wanted, base + held) : { bytesRead: 0 };
     if (bytesRead === 0) break;
     held += bytesRead;
     const filled = buffer.subarray(0, held);

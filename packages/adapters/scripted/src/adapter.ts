@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readPieces } from "@foldcast/adapter-kit";
 import type {
-  HarnessAdapter, HarnessEnvironment, HarnessInspection, HarnessModel, HarnessSession, OpenRequest, SessionOptions,
+  HarnessAdapter, HarnessEnvironment, HarnessInspection, HarnessModel, HarnessSession, HistorySource, OpenRequest, SessionOptions,
 } from "@foldcast/protocol-core/harness";
 import { ChildEngine, defaultChildCommand } from "./engine/child.ts";
 import { LocalEngine } from "./engine/local.ts";
@@ -42,7 +42,7 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 
 export class ScriptedAdapter implements HarnessAdapter {
   readonly manifest = manifest;
-  readonly history = historySource((file) => this.#sessions.get(file)?.runningTurn ?? null);
+  readonly history: HistorySource;
   readonly #environment: HarnessEnvironment;
   readonly #settings: Settings;
   readonly #folder: string;
@@ -58,6 +58,7 @@ export class ScriptedAdapter implements HarnessAdapter {
     this.#environment = environment;
     this.#settings = parsed.data;
     this.#folder = join(environment.dataDir, HARNESS_ID, "sessions");
+    this.history = historySource(this.#folder, (file) => this.#sessions.get(file)?.runningTurn ?? null);
   }
 
   async inspect(): Promise<HarnessInspection> {

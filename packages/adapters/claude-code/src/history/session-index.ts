@@ -1,14 +1,25 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf } from "@foldcast/adapter-kit";
+import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf, stillBeginsWith } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
 import { parseRecord, type SessionRecord, withoutDepths } from "./record.ts";
-import { SessionScan } from "./session-scan.ts";
+import { type KeptScan, SessionScan } from "./session-scan.ts";
 import { describeFile, isSubAgentFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 
 /** A line of the index as it is now; the file may have changed since. */
 type Line = { record: SessionRecord; whole: boolean } | { record: null; sample: string };
+
+/** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
+const KEPT_VERSION = 1;
+interface KeptIndex {
+  version: number;
+  file: string;
+  state: FileState;
+  scan: KeptScan;
+  counted: string[];
+  diagnostics: HistoryDiagnostic[];
+}
 
 /** Small turns are read together. */
 const BATCH_BYTES = 1024 * 1024;
@@ -22,16 +33,19 @@ export class SessionIndex implements HistoryIndex {
   #state: FileState;
   #subAgents: ReadonlyMap<string, string>;
   /** Turns whose peculiarities are already counted: reading them again must not count again. */
-  readonly #counted = new Set<string>();
+  readonly #counted: Set<string>;
   #refreshing: Promise<boolean> = Promise.resolve(false);
 
-  constructor(scan: SessionScan, about: SessionFile, state: FileState, diagnostics: DiagnosticCounter, subAgents: ReadonlyMap<string, string>) {
+  constructor({ scan, about, state, diagnostics, subAgents, counted }: {
+    scan: SessionScan; about: SessionFile; state: FileState; diagnostics: DiagnosticCounter; subAgents: ReadonlyMap<string, string>; counted: readonly string[];
+  }) {
     this.file = about.file;
     this.#scan = scan;
     this.#about = about;
     this.#state = state;
     this.#diagnostics = diagnostics;
     this.#subAgents = subAgents;
+    this.#counted = new Set(counted);
   }
 
   get nativeSessionId(): string {
@@ -77,6 +91,11 @@ export class SessionIndex implements HistoryIndex {
     const run = (): Promise<boolean> => this.#refresh();
     this.#refreshing = this.#refreshing.then(run, run);
     return this.#refreshing;
+  }
+
+  snapshot(): KeptIndex | undefined {
+    const scan = this.#scan.keep();
+    return scan === null ? undefined : { version: KEPT_VERSION, file: this.file, state: this.#state, scan, counted: [...this.#counted], diagnostics: this.#diagnostics.list() };
   }
 
   /** Nothing is held open between calls. */
@@ -159,17 +178,29 @@ function* batches(turns: readonly IndexedTurn[]): Generator<IndexedTurn[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Indexes a file. Rejects with a readable message when it cannot be read or holds no session. */
-export async function openSession(path: string): Promise<SessionIndex> {
+/**
+ * Indexes a file, going on from what an earlier index of it kept. Rejects with a readable message when it cannot be read
+ * or holds no session.
+ */
+export async function openSession(path: string, known?: unknown): Promise<SessionIndex> {
   const file = await open(path);
   try {
+    const kept = await fittingIndex(known, path, file);
     const diagnostics = new DiagnosticCounter();
-    const scan = new SessionScan(diagnostics, isSubAgentFile(path));
+    for (const { code, count, sample } of kept?.diagnostics ?? []) diagnostics.count(code, sample, count);
+    const scan = new SessionScan(diagnostics, isSubAgentFile(path), kept?.scan);
     await scan.read(file);
     if (scan.lines === 0) throw new Error(`${path} holds no Claude Code session`);
     const about = await describeFile(path, scan);
-    return new SessionIndex(scan, about, await fileState(file, scan.scanned), diagnostics, await subAgentsOfCalls(about));
+    return new SessionIndex({ scan, about, state: await fileState(file, scan.scanned), diagnostics, subAgents: await subAgentsOfCalls(about), counted: kept?.counted ?? [] });
   } finally {
     await file.close();
   }
+}
+
+/** Another version of the index, another file or one that was rewritten: null, and the file is read from its beginning. */
+async function fittingIndex(known: unknown, path: string, file: FileHandle): Promise<KeptIndex | null> {
+  const kept = known as Partial<KeptIndex> | null | undefined;
+  if (kept?.version !== KEPT_VERSION || kept.file !== path || kept.state === undefined) return null;
+  return (await stillBeginsWith(file, kept.state)) ? (kept as KeptIndex) : null;
 }

@@ -3,7 +3,7 @@ import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-k
 import { failureOf, turnLimitFailure } from "./failure.ts";
 import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
 import { filledString, firstWords, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
-import { type LinePlace, TurnList } from "./turn-list.ts";
+import { type KeptTurnList, type LinePlace, TurnList } from "./turn-list.ts";
 import { readUserContent } from "./user-content.ts";
 
 /** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
@@ -11,35 +11,73 @@ const QUEUED_COMMAND = "queued_command";
 const TITLE_CHARACTERS = 500;
 const MAX_SUMMARIES = 100;
 
+/** A scan as JSON. */
+export interface KeptScan {
+  main: KeptTurnList;
+  side: KeptTurnList;
+  lines: number;
+  cwd: string | null;
+  sessionId: string | null;
+  agentId: string | null;
+  scanned: number;
+  firstId: string | null;
+  lastId: string | null;
+  early: LinePlace[];
+  customTitle: string | null;
+  madeTitle: string | null;
+  summaries: [string, string][];
+  seen: string[];
+}
+
 /**
  * Everything known of a session file up to some byte. Lines are fed in the order of the file, and again from there
  * when the file has grown.
  */
 export class SessionScan {
   /** Lines of the session itself. */
-  readonly main = new TurnList();
+  readonly main: TurnList;
   /** Lines of sub-agents; all there is in a sub-agent's own file. */
-  readonly side = new TurnList();
+  readonly side: TurnList;
   /** Lines that only Claude Code writes, shown or not. */
   lines = 0;
   cwd: string | null = null;
   sessionId: string | null = null;
   agentId: string | null = null;
   scanned = 0;
+  /** Ids of the conversation's first and last line. */
+  firstId: string | null = null;
+  lastId: string | null = null;
   #customTitle: string | null = null;
   #madeTitle: string | null = null;
   /** Last line of a conversation → what it was about. Old files begin with those of other sessions. */
-  readonly #summaries = new Map<string, string>();
-  readonly #seen = new Set<string>();
+  readonly #summaries: Map<string, string>;
+  readonly #seen: Set<string>;
   /** Sub-agent lines before the first turn. */
   #early: LinePlace[] = [];
   readonly #diagnostics: DiagnosticCounter;
   readonly #ofSubAgent: boolean;
 
-  /** `ofSubAgent`: the file's name says that it is a sub-agent's own. */
-  constructor(diagnostics: DiagnosticCounter, ofSubAgent: boolean) {
+  /** `ofSubAgent`: the file's name says that it is a sub-agent's own. `kept`: what an earlier scan of the file gave. */
+  constructor(diagnostics: DiagnosticCounter, ofSubAgent: boolean, kept: KeptScan | null = null) {
     this.#diagnostics = diagnostics;
     this.#ofSubAgent = ofSubAgent;
+    this.main = kept === null ? new TurnList() : TurnList.restore(kept.main);
+    this.side = kept === null ? new TurnList() : TurnList.restore(kept.side);
+    this.#summaries = new Map(kept?.summaries);
+    this.#seen = new Set(kept?.seen);
+    if (kept === null) return;
+    ({ lines: this.lines, cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, scanned: this.scanned } = kept);
+    ({ firstId: this.firstId, lastId: this.lastId, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle } = kept);
+  }
+
+  /** To go on from later; null while it holds a text of the conversation. */
+  keep(): KeptScan | null {
+    const [main, side] = [this.main.keep(), this.side.keep()];
+    if (main === null || side === null) return null;
+    return {
+      main, side, lines: this.lines, cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, scanned: this.scanned, firstId: this.firstId,
+      lastId: this.lastId, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle, summaries: [...this.#summaries], seen: [...this.#seen],
+    };
   }
 
   /** The name that the person gave, else the one made by the harness. */
@@ -56,13 +94,20 @@ export class SessionScan {
     return this.main.empty && !this.side.empty;
   }
 
-  async read(file: FileHandle): Promise<void> {
+  /**
+   * Reads on, to the end of the file or to `to`. With `from` behind what is scanned, what lies between is left out: enough
+   * for what a list shows, never for an index.
+   */
+  async read(file: FileHandle, { from = this.scanned, to }: { from?: number; to?: number } = {}): Promise<void> {
+    // Somewhere in a line, as a rule.
+    let broken = from > this.scanned;
     const result = await scanLines(file, (bytes, start, end, offset, ended) => {
+      if (broken) return void (broken = false);
       if (this.#line(bytes, start, end, offset)) {
         if (!ended) this.scanned = offset + (end - start);
       } else if (ended) this.#repair(bytes, start, end, offset);
       else this.#diagnostics.count("line.unfinished", sampleOf(bytes, start, end));
-    }, { from: this.scanned });
+    }, { from, ...(to === undefined ? {} : { to }) });
     // A last line that is whole counts as read without its newline; a cut one is looked at again when the file grows.
     this.scanned = Math.max(this.scanned, result.unendedFrom);
     if (result.oversized > 0) this.#diagnostics.count("line.tooLong", null, result.oversized);
@@ -99,6 +144,10 @@ export class SessionScan {
         return true;
       }
       this.#seen.add(facts.uuid);
+      if (!aside && facts.hasMessage) {
+        this.firstId ??= facts.uuid;
+        this.lastId = facts.uuid;
+      }
     }
     const place = { offset, length: end - start };
     this.#sort(aside ? this.side : this.main, facts, record, place);

@@ -37,6 +37,16 @@ export interface LinePlace {
   length: number;
 }
 
+/** A list as JSON; turns by their place in it. */
+export interface KeptTurnList {
+  turns: (Omit<IndexedTurn, "pieces"> & { pieces: readonly number[] })[];
+  messages: [string, number][];
+  calls: [string, number][];
+  current: number;
+  flags: [busy: boolean, answered: boolean, boundary: boolean];
+  turnIndex: number | null;
+}
+
 interface PendingCommand {
   facts: LineFacts;
   place: LinePlace;
@@ -60,6 +70,33 @@ export class TurnList {
   #command: PendingCommand | null = null;
   #boundary = false;
   #turnIndex: number | null = null;
+
+  /** A list that goes on from where another was. */
+  static restore(kept: KeptTurnList): TurnList {
+    const list = new TurnList();
+    for (const { pieces, ...turn } of kept.turns) list.turns.push({ ...turn, pieces: PieceList.of(pieces) });
+    for (const [id, at] of kept.messages) list.#turnOfMessage.set(id, list.turns[at]!);
+    for (const [id, at] of kept.calls) list.#turnOfCall.set(id, list.turns[at]!);
+    list.#current = kept.current === -1 ? null : list.turns[kept.current]!;
+    [list.#busy, list.#answered, list.#boundary] = kept.flags;
+    list.#turnIndex = kept.turnIndex;
+    return list;
+  }
+
+  /** Null while it holds a text of the conversation. */
+  keep(): KeptTurnList | null {
+    if (this.#command !== null) return null;
+    const places = new Map(this.turns.map((turn, at) => [turn, at]));
+    const placesOf = (map: ReadonlyMap<string, IndexedTurn>): [string, number][] => [...map].map(([id, turn]) => [id, places.get(turn)!]);
+    return {
+      turns: this.turns.map((turn) => ({ ...turn, pieces: turn.pieces.numbers })),
+      messages: placesOf(this.#turnOfMessage),
+      calls: placesOf(this.#turnOfCall),
+      current: this.#current === null ? -1 : places.get(this.#current)!,
+      flags: [this.#busy, this.#answered, this.#boundary],
+      turnIndex: this.#turnIndex,
+    };
+  }
 
   get empty(): boolean {
     return this.turns.length === 0;

@@ -31,6 +31,12 @@ export async function changeSince(file: FileHandle, before: FileState): Promise<
   return size === before.size ? "same" : "grown";
 }
 
+/** Whether the file still begins with what was known of it, as far as that was scanned. Looks at its bytes in any case. */
+export async function stillBeginsWith(file: FileHandle, before: FileState): Promise<boolean> {
+  const { size } = await file.stat();
+  return size >= before.scanned && (await edgesOf(file, before.scanned)) === before.edges;
+}
+
 async function edgesOf(file: FileHandle, scanned: number): Promise<string> {
   const hash = createHash("sha256");
   const buffer = Buffer.alloc(EDGE_BYTES);

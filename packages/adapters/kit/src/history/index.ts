@@ -1,3 +1,3 @@
 export { DiagnosticCounter, sampleOf } from "./diagnostics.ts";
-export { changeSince, fileState, type FileChange, type FileState } from "./growth.ts";
+export { changeSince, fileState, stillBeginsWith, type FileChange, type FileState } from "./growth.ts";
 export { PieceList } from "./pieces.ts";

@@ -5,6 +5,18 @@ export class PieceList {
   readonly #numbers: number[] = [];
   #bytes = 0;
 
+  /** A list from the `numbers` of another. */
+  static of(numbers: readonly number[]): PieceList {
+    const list = new PieceList();
+    for (let at = 0; at + 1 < numbers.length; at += 2) list.add(numbers[at]!, numbers[at + 1]!);
+    return list;
+  }
+
+  /** Offset and length of each piece in turn, to be kept. */
+  get numbers(): readonly number[] {
+    return this.#numbers;
+  }
+
   /** Of all pieces together. */
   get bytes(): number {
     return this.#bytes;

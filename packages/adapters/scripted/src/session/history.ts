@@ -1,15 +1,15 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, fileState, readPieces, type FileState } from "@foldcast/adapter-kit";
-import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistorySource, HistoryTurn } from "@foldcast/protocol-core/harness";
+import { changeSince, fileState, readPieces, stillBeginsWith, type FileState } from "@foldcast/adapter-kit";
+import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistorySource, HistoryTurn, SessionPeek } from "@foldcast/protocol-core/harness";
 import { HARNESS_ID } from "../manifest.ts";
 import { parseHeader, type SessionHeader } from "./file.ts";
-import { parseLine, SessionScan, type ScannedTurn } from "./scan.ts";
+import { parseLine, SessionScan, type KeptScan, type ScannedTurn } from "./scan.ts";
 
 /** Key of the turn that a session of this process is running in the file; null = none. */
 export type RunningTurn = (file: string) => string | null;
 
-/** Saved sessions of the scripted harness. */
-export function historySource(running: RunningTurn): HistorySource {
+/** Saved sessions of the scripted harness; its own are all in `folder`. */
+export function historySource(folder: string, running: RunningTurn): HistorySource {
   return {
     recognises(file, head) {
       if (!file.endsWith(".jsonl")) return false;
@@ -17,8 +17,47 @@ export function historySource(running: RunningTurn): HistorySource {
       if (end !== -1) return parseHeader(head.slice(0, end).replace(/^\uFEFF/, "")) !== null;
       return head.startsWith(`{"type":"session","version":1,"harness":"${HARNESS_ID}",`);
     },
-    open: (file) => SessionIndex.open(file, running),
+    open: (file, known) => SessionIndex.open(file, running, known),
+    roots: () => [{ folder, depth: 0 }],
+    peek,
   };
+}
+
+/** A first and a last part of this size tell what a list shows. */
+const END_BYTES = 32 * 1024;
+
+async function peek(path: string): Promise<SessionPeek | null> {
+  if (!path.endsWith(".jsonl")) return null;
+  const file = await openFile(path);
+  try {
+    const { size, mtimeMs } = await file.stat();
+    const scan = new SessionScan();
+    await scan.advance(file, size <= 2 * END_BYTES ? {} : { to: END_BYTES });
+    if (scan.scanned < size) await scan.advance(file, { from: Math.max(scan.scanned, size - END_BYTES) });
+    const { header, turns, latest } = scan;
+    if (header === null || turns.length === 0) return null;
+    return {
+      nativeSessionId: header.id,
+      cwd: header.cwd,
+      title: null,
+      prompt: turns.find((turn) => turn.prompt !== "")?.prompt ?? "",
+      startedAt: turns.find((turn) => turn.startedAt !== null)?.startedAt ?? header.createdAt,
+      updatedAt: latest ?? Math.floor(mtimeMs),
+      kind: "session",
+      parentNativeSessionId: header.forkedFrom?.id ?? null,
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Goes up whenever an index of before would be understood wrongly. */
+const KEPT_VERSION = 1;
+interface KeptIndex {
+  version: number;
+  file: string;
+  state: FileState;
+  scan: KeptScan;
 }
 
 /**
@@ -38,9 +77,10 @@ export class SessionIndex implements HistoryIndex {
     this.#running = running;
   }
 
-  static async open(file: string, running: RunningTurn): Promise<SessionIndex> {
+  /** `known`: the snapshot of an earlier index of the file. */
+  static async open(file: string, running: RunningTurn, known?: unknown): Promise<SessionIndex> {
     const index = new SessionIndex(file, running);
-    await index.#rescan();
+    await index.#rescan(known);
     return index;
   }
 
@@ -101,14 +141,19 @@ export class SessionIndex implements HistoryIndex {
     return true;
   }
 
+  snapshot(): KeptIndex | undefined {
+    const scan = this.#scan.keep();
+    return scan === null ? undefined : { version: KEPT_VERSION, file: this.file, state: this.#state, scan };
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }
 
-  async #rescan(): Promise<void> {
+  async #rescan(known?: unknown): Promise<void> {
     const file = await openFile(this.file);
     try {
-      const scan = new SessionScan();
+      const scan = new SessionScan(await this.#fitting(known, file));
       await scan.advance(file);
       if (scan.header === null) throw new Error(`${this.file} is no session of the scripted harness.`);
       this.#scan = scan;
@@ -117,6 +162,13 @@ export class SessionIndex implements HistoryIndex {
     } finally {
       await file.close();
     }
+  }
+
+  /** Null where the file is another one by now, or the index was made by another version. */
+  async #fitting(known: unknown, file: FileHandle): Promise<KeptScan | null> {
+    const kept = known as Partial<KeptIndex> | null | undefined;
+    if (kept?.version !== KEPT_VERSION || kept.file !== this.file || kept.state === undefined) return null;
+    return (await stillBeginsWith(file, kept.state)) ? (kept.scan ?? null) : null;
   }
 
   #isRunning(key: string): boolean {

@@ -10,6 +10,15 @@ export interface ScannedTurn extends Omit<HistoryTurn, "outcome"> {
   pieces: PieceList;
 }
 
+/** A scan as JSON. */
+export interface KeptScan {
+  header: SessionHeader;
+  turns: (Omit<ScannedTurn, "pieces"> & { pieces: readonly number[] })[];
+  scanned: number;
+  latest: number | null;
+  diagnostics: HistoryDiagnostic[];
+}
+
 const PROMPT_LENGTH = 200;
 
 /** What is known of a session file up to `scanned`; grows with the file. */
@@ -18,26 +27,59 @@ export class SessionScan {
   readonly turns: ScannedTurn[] = [];
   /** Bytes that need not be looked at again. */
   scanned = 0;
+  /** Time of the last event of a turn, Unix milliseconds. */
+  latest: number | null = null;
   readonly #byKey = new Map<string, ScannedTurn>();
   readonly #diagnostics = new DiagnosticCounter();
   #truncatedTail: string | null = null;
   #sawFirstLine = false;
+
+  /** `kept`: what an earlier scan of the file gave. */
+  constructor(kept: KeptScan | null = null) {
+    if (kept === null) return;
+    ({ header: this.header, scanned: this.scanned, latest: this.latest } = kept);
+    this.#sawFirstLine = true;
+    for (const { code, count, sample } of kept.diagnostics) this.#diagnostics.count(code, sample, count);
+    for (const { pieces, ...rest } of kept.turns) {
+      const turn = { ...rest, pieces: PieceList.of(pieces) };
+      this.turns.push(turn);
+      this.#byKey.set(turn.key, turn);
+    }
+  }
+
+  /** To go on from later. */
+  keep(): KeptScan | null {
+    if (this.header === null) return null;
+    return {
+      header: this.header,
+      turns: this.turns.map((turn) => ({ ...turn, pieces: turn.pieces.numbers })),
+      scanned: this.scanned,
+      latest: this.latest,
+      diagnostics: this.#diagnostics.list(),
+    };
+  }
 
   get diagnostics(): HistoryDiagnostic[] {
     const tail = this.#truncatedTail === null ? [] : [{ code: "truncatedLine", count: 1, sample: this.#truncatedTail }];
     return [...this.#diagnostics.list(), ...tail];
   }
 
-  /** Reads on to the end of the file. */
-  async advance(file: FileHandle): Promise<void> {
+  /**
+   * Reads on, to the end of the file or to `to`. With `from` behind what is scanned, what lies between is left out: enough
+   * for what a list shows, never for an index.
+   */
+  async advance(file: FileHandle, { from = this.scanned, to }: { from?: number; to?: number } = {}): Promise<void> {
     const tail: { sample: string | null } = { sample: null };
+    // Somewhere in a line, as a rule.
+    let broken = from > this.scanned;
     const scan = await scanLines(file, (bytes, start, end, offset, ended) => {
+      if (broken) return void (broken = false);
       const known = this.#take(bytes, start, end, offset);
       if (known) return;
       // Without its line end it may still be in writing: it is looked at again when the file has grown.
       if (ended) this.#diagnostics.count("unreadableLine", sampleOf(bytes, start, end));
       else tail.sample = sampleOf(bytes, start, end);
-    }, { from: this.scanned });
+    }, { from, ...(to === undefined ? {} : { to }) });
     if (scan.oversized > 0) this.#diagnostics.count("oversizedLine", null, scan.oversized);
     this.#truncatedTail = tail.sample;
     this.scanned = tail.sample === null ? scan.end : scan.unendedFrom;
@@ -56,6 +98,7 @@ export class SessionScan {
     const turn = this.#turn(line.turn);
     turn.pieces.add(offset, end - start);
     note(turn, line.event);
+    if (typeof line.event.at === "number") this.latest = line.event.at;
     return true;
   }
 
