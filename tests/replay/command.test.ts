@@ -3,20 +3,15 @@ import { Writable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { command } from "../../packages/host-runtime/src/cli/commands/replay.ts";
+import { runCommand } from "../../packages/host-runtime/src/cli/run.ts";
+import { COMMANDS } from "../../packages/host-runtime/src/cli/table/commands.ts";
+import { runCaptured } from "../../packages/host-runtime/src/testing/command.ts";
 import { calls, handSession, result, says, user, writeSession } from "./support.ts";
 
 async function run(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string; rows: Record<string, unknown>[] }> {
-  const texts = { stdout: "", stderr: "" };
-  const into = (name: "stdout" | "stderr") => new Writable({
-    write(chunk, _encoding, done) {
-      texts[name] += String(chunk);
-      done();
-    },
-  });
-  const code = await command.run(argv, { stdout: into("stdout"), stderr: into("stderr") });
-  const rows = argv.includes("--json") ? texts.stdout.trimEnd().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Record<string, unknown>) : [];
-  return { code, ...texts, rows };
+  const done = await runCaptured(["replay", ...argv]);
+  const rows = argv.includes("--json") ? done.stdout.trimEnd().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Record<string, unknown>) : [];
+  return { ...done, rows };
 }
 
 const SESSION = [
@@ -88,6 +83,6 @@ describe("foldcast replay", () => {
   test("stops quietly when its reader goes away", async () => {
     const gone = new Writable({ write: (_chunk, _encoding, done) => done(new Error("EPIPE")) });
     const lines = Array.from({ length: 3000 }, (_, at) => user(`prompt ${at}`));
-    expect(await command.run([handSession(lines), "--json"], { stdout: gone, stderr: gone })).toBe(0);
+    expect(await runCommand("replay", COMMANDS["replay"]!, [handSession(lines), "--json"], { stdout: gone, stderr: gone, env: {}, cwd: "/" })).toBe(0);
   });
 });

@@ -1,14 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ClientConfig, splitKeyPath } from "../client-config.ts";
 import { VERSION } from "../version.ts";
 import { nearest } from "../nearest.ts";
-import { environmentSettings, parseFlags, portNumber, SERVER_FLAGS, serverOptions } from "./options.ts";
-
-const options = (args: string[], env: NodeJS.ProcessEnv = {}) => serverOptions(parseFlags({ args, options: SERVER_FLAGS }).values, environmentSettings(env), { HOME: "/h", ...env });
+import { runCaptured } from "../testing/command.ts";
+import { COMMANDS } from "./table/commands.ts";
 
 test("the version is that of the package", () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as { version: string };
@@ -30,32 +28,24 @@ test("a name that every object has is no command", () => {
   expect(status).toBe(2);
 });
 
-test("a flag goes before the environment", () => {
-  expect(options([], { FOLDCAST_DATA_DIR: "/e" }).dataDir).toBe("/e");
-  expect(options(["--data-dir", "/f"], { FOLDCAST_DATA_DIR: "/e" }).dataDir).toBe("/f");
-  const [a, b] = [mkdtempSync(join(tmpdir(), "foldcast-a-")), mkdtempSync(join(tmpdir(), "foldcast-b-"))];
-  expect(options(["--sessions", a, "--sessions", b]).sessionFolders).toEqual([a, b]);
-  expect(options([], { FOLDCAST_SESSIONS: `${a},${b}` }).sessionFolders).toEqual([a, b]);
-  expect(options(["--scenario", "/s", "--scenario-speed", "0", "--scenario-process"]).harnessSettings).toEqual({ scenarios: "/s", speed: 0, process: true });
-  expect(options([]).harnessSettings).toEqual({});
+test("every command's help shows its usage, what it does and its examples, on lines that fit", async () => {
+  for (const [name, { hidden }] of Object.entries(COMMANDS)) {
+    if (hidden === true) continue;
+    const { code, stdout } = await runCaptured([name, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Usage: foldcast ${name}`));
+    expect(stdout).toContain("Examples:\n  ");
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(120);
+  }
 });
 
-test("wrong values are refused with what is right", () => {
-  expect(() => options(["--sessions", "/nowhere/at/all"])).toThrow("there is none at /nowhere/at/all");
-  expect(() => options(["--dialect", "x"])).toThrow("--dialect is auto, default, desktop; got `x`");
-  expect(() => options(["--scenario-speed", "fast"])).toThrow(/a number from 0 on/);
-  expect(() => options(["--nope"])).toThrow(/Unknown option '--nope'/);
-  expect(() => options(["--ws-auth", "capability-token"])).toThrow(/needs --ws-token-file/);
-  expect(() => options(["--ws-auth", "signed-bearer-token"])).toThrow(/not supported/);
-  expect(() => portNumber("70000")).toThrow(/0 to 65535/);
+test("a verb that is missing or mistyped is named", async () => {
+  expect(await runCaptured(["scenario"])).toMatchObject({ code: 2, stderr: "foldcast scenario: say what to do: check\nTry foldcast scenario --help.\n" });
+  expect((await runCaptured(["scenario", "chekc", "x"])).stderr).toContain("there is no `chekc`; did you mean `check`?");
 });
 
-test("the token is the file's text without its end of line", () => {
-  const file = join(mkdtempSync(join(tmpdir(), "token-")), "token");
-  writeFileSync(file, "sekret\n");
-  expect(options(["--ws-token-file", file]).token).toBe("sekret");
-  writeFileSync(file, "\n");
-  expect(() => options(["--ws-token-file", file])).toThrow(/is empty/);
+test("a scenario file that is no text is not printed", async () => {
+  expect(await runCaptured(["scenario", "check", process.execPath])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("is not a text file") });
 });
 
 test("configuration edits reach dotted and quoted keys, and never a prototype", () => {

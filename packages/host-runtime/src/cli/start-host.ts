@@ -5,14 +5,15 @@ import { InteractionManager } from "../interactions/manager.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import type { ProcessLogger } from "../log/pino-logger.ts";
 import { openStore, type OpenedStore } from "../store/open.ts";
-import type { ServerOptions } from "./options.ts";
+import { hint } from "./options/config-file.ts";
+import type { ServerOptions } from "./server-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface RunningHost {
   host: Host;
   log: ProcessLogger;
   store: OpenedStore;
-  /** Resolves once, at the first signal that asks for the end. */
+  /** Resolves once, after the first signal that asks for the end, when the running turns are over. */
   stopped: Promise<NodeJS.Signals>;
 }
 
@@ -26,7 +27,7 @@ const CLOSE_PATIENCE_MS = 8_000;
 export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir), signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"]): RunningHost {
   const known = harnesses.map((entry) => entry.id);
   const unknown = options.harnesses?.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`; there are ${known.join(", ")}`);
+  if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`${hint(unknown, known)}`);
   const log = createLogger({ level: options.logLevel, file: options.logFile });
   if (store.memoryReason !== null) log.info("threads are kept in memory only", { reason: store.memoryReason });
   const host = new Host({
@@ -34,8 +35,11 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     harnesses: harnesses.filter((entry) => options.harnesses?.includes(entry.id) ?? true),
     extraToolMaps: toolMaps,
     harnessSettings: options.harnessSettings,
+    settingsByHarness: options.settingsByHarness,
     dataDir: options.dataDir,
     dialect: options.dialect,
+    idleSessionMs: options.idleSessionMs,
+    parallelStarts: options.parallelStarts,
     sessionFolders: options.sessionFolders,
     interactions: new InteractionManager({ log, now: () => Date.now(), expiryMs: options.interactionExpiryMs, store: store.interactions }),
     log,
@@ -43,7 +47,12 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
   // A fault in an adapter's own callbacks must not take the other threads with it.
   process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
   process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
-  return { host, log, store, stopped: firstSignal(signals) };
+  // The clients are still there then: they see the end of their turns.
+  const stopped = firstSignal(signals).then(async (signal) => {
+    await host.drain();
+    return signal;
+  });
+  return { host, log, store, stopped };
 }
 
 /** Ends turns, sessions and clients; never takes longer than a person waits. */

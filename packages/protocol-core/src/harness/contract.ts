@@ -131,5 +131,7 @@ export interface HarnessAdapter {
 /** How the registry makes an adapter. Must not do I/O or load heavy code before it is called. */
 export interface HarnessDefinition {
   manifest: HarnessManifest;
+  /** The settings that it takes, each with what it does in a line: a person's configuration is checked against them. */
+  settings?: Readonly<Record<string, string>>;
   create(environment: HarnessEnvironment, settings: Readonly<Record<string, unknown>>): HarnessAdapter | Promise<HarnessAdapter>;
 }

@@ -1,13 +1,7 @@
-import { CHILD_ARGUMENT, runScriptedChild } from "@foldcast/adapter-registry/scenarios";
-import type { CommandSpec } from "../command.ts";
+import { runScriptedChild } from "@foldcast/adapter-registry/scenarios";
 
-/** Not for people: a scripted session in a process of its own. */
-export const command: CommandSpec = {
-  name: CHILD_ARGUMENT,
-  summary: "",
-  help: "",
-  async run() {
-    await runScriptedChild(process.stdin, process.stdout);
-    return 0;
-  },
-};
+/** A scripted session in a process of its own. */
+export async function run(): Promise<number> {
+  await runScriptedChild(process.stdin, process.stdout);
+  return 0;
+}

@@ -1,0 +1,48 @@
+import type { ClientTransport } from "../chat/rpc-client.ts";
+import { embeddedTransport, webSocketTransport } from "../chat/transports.ts";
+import { StoreLockedError } from "../store/lock.ts";
+import type { ConfigFile } from "./options/config-file.ts";
+import type { Values } from "./options/option.ts";
+import { readToken, serverOptions } from "./server-options.ts";
+import { startHost } from "./start-host.ts";
+import type { RunningHost } from "./start-host.ts";
+import type { CLIENT_OPTIONS, SERVER_OPTIONS } from "./table/options.ts";
+
+export interface Link {
+  transport: ClientTransport;
+  /** The server of this process; null = it is another one. */
+  running: RunningHost | null;
+}
+
+export interface ConnectOptions {
+  values: Values<typeof SERVER_OPTIONS & typeof CLIENT_OPTIONS>;
+  file: ConfigFile | null;
+  env: NodeJS.ProcessEnv;
+  stderr: NodeJS.WritableStream;
+}
+
+/**
+ * A connection to the server that `--server` names, else to the one that has the data folder, else to one in this
+ * process. Throws a `StoreLockedError` when the folder's owner does not answer.
+ */
+export async function connect({ values, file, env, stderr }: ConnectOptions): Promise<Link> {
+  const given = values["token-file"] === null ? null : readToken(values["token-file"]);
+  // The token of the local server is nobody else's business.
+  if (values.server !== null) return { transport: await webSocketTransport(values.server, given), running: null };
+  const options = serverOptions(values, file, env);
+  let running: RunningHost;
+  try {
+    // Ctrl+C is the client's own.
+    running = startHost(options, undefined, ["SIGTERM", "SIGHUP"]);
+  } catch (error) {
+    if (!(error instanceof StoreLockedError) || error.owner?.url == null) throw error;
+    try {
+      return { transport: await webSocketTransport(error.owner.url, given ?? options.token), running: null };
+    } catch (cause) {
+      // The lock alone would not say that the owner wants a token.
+      stderr.write(`foldcast: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+      throw error;
+    }
+  }
+  return { transport: embeddedTransport(running.host), running };
+}

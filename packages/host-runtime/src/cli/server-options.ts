@@ -1,0 +1,81 @@
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { LogLevel } from "../log/logger.ts";
+import type { ConfigFile } from "./options/config-file.ts";
+import type { Values } from "./options/option.ts";
+import type { SERVER_OPTIONS } from "./table/options.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What a server is started with, whatever its transport. */
+export interface ServerOptions {
+  dataDir: string;
+  harnesses: readonly string[] | null;
+  /** For every adapter; before the table of one in the configuration file. */
+  harnessSettings: Readonly<Record<string, unknown>>;
+  /** The tables `[harness.<id>]` of the configuration file. */
+  settingsByHarness: ConfigFile["harness"];
+  sessionFolders: readonly string[];
+  dialect: "auto" | "default" | "desktop";
+  /** Milliseconds until an approval or a question that nobody answers is denied. */
+  interactionExpiryMs: number;
+  /** Milliseconds after which a harness session that is not used is let go; null = never. */
+  idleSessionMs: number | null;
+  parallelStarts: number;
+  logLevel: LogLevel;
+  logFile: string | null;
+  /** The bearer token that clients must show; null = none. */
+  token: string | null;
+}
+
+export function serverOptions(values: Values<typeof SERVER_OPTIONS>, file: ConfigFile | null, env: NodeJS.ProcessEnv): ServerOptions {
+  const harnesses = values.harness.flatMap((each) => each.split(","));
+  return {
+    dataDir: values["data-dir"] ?? defaultDataDir(env),
+    harnesses: harnesses.length === 0 ? null : harnesses,
+    harnessSettings: {
+      ...(values.scenario === null ? {} : { scenarios: values.scenario }),
+      ...(values["scenario-speed"] === null ? {} : { speed: values["scenario-speed"] }),
+      ...(values["scenario-process"] ? { process: true } : {}),
+    },
+    settingsByHarness: file?.harness ?? {},
+    sessionFolders: values.sessions.map(existingFolder),
+    dialect: values.dialect,
+    interactionExpiryMs: values["interaction-expiry-ms"],
+    idleSessionMs: values["idle-session-ms"] === 0 ? null : values["idle-session-ms"],
+    parallelStarts: values["parallel-starts"],
+    logLevel: values["log-level"],
+    logFile: values["log-file"],
+    token: tokenOf(values["ws-auth"], values["ws-token-file"]),
+  };
+}
+
+function existingFolder(folder: string): string {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw new UsageError(`--sessions names a folder with saved sessions; there is none at ${folder}`);
+  return folder;
+}
+
+function tokenOf(mode: string | null, file: string | null): string | null {
+  if (file === null && mode !== null) throw new UsageError("--ws-auth capability-token needs --ws-token-file FILE");
+  return file === null ? null : readToken(file);
+}
+
+/** The token in a file, without the white space around it. */
+export function readToken(file: string): string {
+  let token: string;
+  try {
+    token = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new UsageError(`cannot read the token file: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (token === "") throw new UsageError(`the token file ${file} is empty; write a long random text into it: openssl rand -hex 32 > ${file}`);
+  return token;
+}
+
+/** Where this system keeps the data of programs. */
+export function defaultDataDir(env: NodeJS.ProcessEnv): string {
+  const home = env["HOME"] ?? homedir();
+  if (process.platform === "win32") return join(env["LOCALAPPDATA"] ?? join(home, "AppData", "Local"), "foldcast");
+  if (process.platform === "darwin") return join(home, "Library", "Application Support", "foldcast");
+  return join(env["XDG_DATA_HOME"] ?? join(home, ".local", "share"), "foldcast");
+}

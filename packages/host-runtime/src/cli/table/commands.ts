@@ -1,0 +1,97 @@
+import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
+import type { CommandSpec } from "../command.ts";
+import type { OptionTable } from "../options/option.ts";
+import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS } from "./options.ts";
+
+/** Keeps the types of the options between a command's row and its code. */
+function command<O extends OptionTable>(spec: CommandSpec<O>): CommandSpec {
+  return spec as unknown as CommandSpec;
+}
+
+/** Every command, in the order in which help lists them. Completion and help are made from it. */
+export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
+  serve: command({
+    summary: "serve the Codex app-server protocol on a WebSocket",
+    about: "Serves the Codex app-server protocol on a WebSocket until Ctrl+C. Says on standard error how to connect.",
+    options: SERVE_OPTIONS,
+    examples: [
+      ["foldcast serve", `then: codex --remote ws://127.0.0.1:${DEFAULT_PORT}`],
+      ["foldcast serve --port 0 --sessions ~/old-logs", "any free port; saved sessions of a folder in the resume picker"],
+      ["foldcast serve --host 0.0.0.0 --ws-auth capability-token --ws-token-file ~/.foldcast-token", "for other machines"],
+    ],
+    notes: `The first line on stdout, and the only one, is for programs:
+  {"event":"listening","url":"ws://127.0.0.1:PORT","pid":N,"version":"…","protocol":"${PROTOCOL_VERSION}"}`,
+    load: () => import("../commands/serve.ts"),
+  }),
+  "app-server": command({
+    summary: "the same on standard streams, in the place of `codex app-server`",
+    about: "Stands in for `codex app-server`: one JSON object a line on standard streams, until stdin ends.\nOther flags of Codex are accepted and do nothing.",
+    options: APP_SERVER_OPTIONS,
+    lenient: true,
+    examples: [
+      ["foldcast app-server", ""],
+      ["CODEX_CLI_PATH=$(which foldcast) …", "a client that starts its server itself"],
+      ["foldcast app-server --listen unix:///tmp/foldcast.sock", ""],
+    ],
+    load: () => import("../commands/app-server.ts"),
+  }),
+  chat: command({
+    summary: "talk with an agent on the terminal or through a pipe",
+    about: `Talks with an agent on the terminal, or through a pipe: one prompt a line. An approval or a question is answered by the
+next line: a number, approve, deny (with words for the agent behind it), always, or the line that it shows.
+Lines that begin with a slash are commands of the chat (/help); // sends one to the agent.`,
+    options: CHAT_OPTIONS,
+    examples: [
+      ["foldcast chat --model scripted/demo", ""],
+      ["foldcast chat --server ws://127.0.0.1:4610", "on a running server"],
+      ["printf 'do the demo\\n1\\n' | foldcast chat --json --model scripted/approval", "a script"],
+    ],
+    notes: `When the input ends, what is still asked is declined, and the chat ends with its last turn.
+Exit code: 0, or 1 when a line of a pipe could not be sent.`,
+    load: () => import("../commands/chat.ts"),
+  }),
+  models: command({
+    summary: "list the models on offer",
+    about: "Lists the models that clients can choose, in the order of their pickers. The first one that is ready is the default.",
+    options: MODELS_OPTIONS,
+    examples: [["foldcast models", ""], ["foldcast models --json | jq -r '.[] | select(.ready).id'", "for scripts"]],
+    notes: `--json: [{"id","harness","displayName","ready","reason","efforts"}]`,
+    load: () => import("../commands/models.ts"),
+  }),
+  replay: command({
+    summary: "show how saved sessions fold",
+    operands: "PATH",
+    completes: "file",
+    about: "Reads saved sessions of coding agents and says, turn by turn, how Codex folds them.\nPATH is a session file, or a folder that is searched for them.",
+    options: REPLAY_OPTIONS,
+    examples: [
+      ["foldcast replay ~/.claude/projects", "all sessions below a folder"],
+      ["foldcast replay session.jsonl --json | jq 'select(.type==\"turn\").finalAnswer'", ""],
+    ],
+    notes: "Exit code: 0 all read, 1 some files could not be read, 2 no session found or wrong usage.",
+    load: () => import("../commands/replay.ts"),
+  }),
+  scenario: command({
+    summary: "check a scenario file of the scripted harness",
+    verbs: { check: { operands: "FILE", does: "say whether the scripted harness can play it, and what is wrong where" } },
+    completes: "file",
+    about: "The JSON schema of the format: foldcast schema scenario",
+    options: NO_OPTIONS,
+    examples: [["foldcast scenario check demo.json", ""]],
+    notes: "Exit code: 0 it can be played, 1 it has faults, 2 it cannot be read.",
+    load: () => import("../commands/scenario.ts"),
+  }),
+  schema: command({
+    summary: "print JSON schemas of what foldcast adds",
+    operands: "[extension|scenario]",
+    completes: ["extension", "scenario"],
+    about: "Prints JSON schemas: of what foldcast adds to the Codex protocol, and of scenario files. Without a name, all by name.",
+    options: NO_OPTIONS,
+    examples: [["foldcast schema scenario > scenario.schema.json", "for an editor"]],
+    load: () => import("../commands/schema.ts"),
+  }),
+  "__scripted-child": command({
+    summary: "", about: "Not for people: a scripted session in a process of its own.", options: NO_OPTIONS, examples: [], hidden: true,
+    load: () => import("../commands/scripted-child.ts"),
+  }),
+};

@@ -1,0 +1,99 @@
+import { choice, file, flag, folder, list, milliseconds, number, port, program, text, wholeNumber } from "../options/kinds.ts";
+import type { OptionTable } from "../options/option.ts";
+
+export const DEFAULT_PORT = 4610;
+
+/**
+ * The one table of settings: flags, environment, configuration file, help and documentation all come from it. It loads
+ * nothing of the server, so that help is quick; a test holds its defaults against the server's own.
+ */
+export const SERVER_OPTIONS = {
+  "data-dir": {
+    kind: folder(), value: "DIR", key: "data_dir", defaultWords: "`~/.local/share/foldcast`, or what the system has for it",
+    does: "where threads are kept, and what harnesses keep of their own; one server at a time",
+  },
+  harness: { kind: list(text("the id of a harness", "harness")), value: "ID", key: "harnesses", does: "only this harness; may be repeated", defaultWords: "all" },
+  sessions: {
+    kind: list(folder()), value: "DIR", key: "sessions", does: "list and open the saved sessions in this folder too; may be repeated", defaultWords: "none",
+  },
+  scenario: { kind: file("the path of a file or a folder"), value: "FILE|DIR", key: "scenario", does: "what the scripted harness plays, beside what is built in" },
+  "scenario-speed": { kind: number("a number from 0 on", 0), value: "X", key: "scenario_speed", does: "2 plays scenarios twice as fast, 0 without delays", defaultWords: "1" },
+  "scenario-process": { kind: flag, key: "scenario_process", does: "play each scripted session in a process of its own" },
+  dialect: {
+    kind: choice("auto", "default", "desktop"), value: "NAME", key: "dialect", default: "auto", does: "what clients get: `auto` goes by the client's name",
+  },
+  "no-native": { kind: flag, key: "no_native", does: "serve no models of a Codex installation" },
+  "codex-bin": { kind: program(), value: "FILE", key: "codex_bin", does: "the Codex program", defaultWords: "`codex` on the search path" },
+  "interaction-expiry-ms": {
+    kind: milliseconds, value: "MS", key: "interaction_expiry_ms", default: 30 * 60_000, does: "deny what nobody answers after so many milliseconds",
+  },
+  "idle-session-ms": {
+    kind: wholeNumber("a whole number of milliseconds, 0 = never", 0, 2_147_483_647), value: "MS", key: "idle_session_ms", default: 10 * 60_000,
+    does: "let a harness's process go when its thread was not used for so many milliseconds; 0 = never",
+  },
+  "parallel-starts": {
+    kind: wholeNumber("a number from 1 to 64", 1, 64), value: "N", key: "parallel_starts", default: 2, does: "how many harness processes may start at a time",
+  },
+  "ws-auth": { kind: choice("capability-token"), value: "MODE", key: "ws_auth", does: "clients must send `Authorization: Bearer <token>`", defaultWords: "no token is asked" },
+  "ws-token-file": { kind: file(), value: "FILE", key: "ws_token_file", does: "the file that holds that token" },
+  "log-level": { kind: choice("debug", "info", "warn", "error"), value: "LEVEL", key: "log_level", default: "warn", does: "what is logged" },
+  "log-file": { kind: file(), value: "FILE", key: "log_file", does: "where the log goes", defaultWords: "standard error" },
+} as const satisfies OptionTable;
+
+/** What only a server on a WebSocket needs. */
+export const LISTEN_OPTIONS = {
+  host: {
+    kind: text("an address"), value: "ADDRESS", key: "host", default: "127.0.0.1", does: "address to listen on; any other than loopback needs a token",
+  },
+  port: { kind: port, value: "N", key: "port", default: DEFAULT_PORT, does: "port to listen on; 0 = any free one" },
+} as const satisfies OptionTable;
+
+const CONFIG_OPTION = { config: { kind: file(), value: "FILE", does: "the configuration file", defaultWords: "`~/.config/foldcast/config.toml`" } } as const satisfies OptionTable;
+
+/** Everything that can stand in the configuration file. */
+export const ALL_SETTINGS = { ...LISTEN_OPTIONS, ...SERVER_OPTIONS } as const satisfies OptionTable;
+
+const JSON_OPTION = { json: { kind: flag, does: "print JSON, for scripts" } } as const satisfies OptionTable;
+
+/** Where a client of a running server finds it. */
+export const CLIENT_OPTIONS = {
+  server: { kind: text("an address `ws://HOST:PORT`"), value: "URL", does: "a running server", defaultWords: "the one that has the data folder, else one in this process" },
+  "token-file": { kind: file(), value: "FILE", does: "the file that holds the token which that server wants" },
+} as const satisfies OptionTable;
+
+export const SERVE_OPTIONS = { ...LISTEN_OPTIONS, ...SERVER_OPTIONS, ...CONFIG_OPTION } as const satisfies OptionTable;
+
+const ignored = { kind: text(), hidden: true, does: "a flag of Codex that does nothing here" } as const;
+const ignoredFlag = { ...ignored, kind: flag } as const;
+
+export const APP_SERVER_OPTIONS = {
+  listen: { kind: text(), value: "URL", does: "stdio://, ws://IP:PORT, unix://PATH, or off", default: "stdio://" },
+  config: { kind: list(text()), value: "KEY=VALUE", short: "c", does: "kept as clients read it with config/read (the file is chosen by FOLDCAST_CONFIG here)" },
+  enable: { kind: list(text()), value: "FEATURE", does: "the same as -c features.FEATURE=true" },
+  disable: { kind: list(text()), value: "FEATURE", does: "the same as -c features.FEATURE=false" },
+  ...SERVER_OPTIONS,
+  "startup-client-info": ignored, "cloud-skills-snapshot": ignored, "code-mode-host": ignored, "ws-token-sha256": ignored, "ws-shared-secret-file": ignored,
+  "ws-issuer": ignored, "ws-audience": ignored, "ws-max-clock-skew-seconds": ignored,
+  "analytics-default-enabled": ignoredFlag, "startup-sign-out": ignoredFlag, "strict-config": ignoredFlag, stdio: ignoredFlag,
+} as const satisfies OptionTable;
+
+export const CHAT_OPTIONS = {
+  ...CLIENT_OPTIONS,
+  model: { kind: text("the id of a model"), value: "ID", does: "as in foldcast models", defaultWords: "the first one that is ready" },
+  thread: { kind: text("the id of a thread"), value: "ID", does: "go on with this thread" },
+  cwd: { kind: folder(), value: "DIR", does: "where the agent works", defaultWords: "here" },
+  approve: { kind: choice("ask", "all", "none"), value: "WHAT", default: "ask", does: "ask for every approval, give all of them, or none; questions are always asked" },
+  json: { kind: flag, does: "print JSON lines: the server's frames as they come, and the chat's own events" },
+  ...SERVER_OPTIONS,
+  ...CONFIG_OPTION,
+} as const satisfies OptionTable;
+
+export const MODELS_OPTIONS = { ...JSON_OPTION, ...SERVER_OPTIONS, ...CONFIG_OPTION } as const satisfies OptionTable;
+
+export const REPLAY_OPTIONS = {
+  json: { kind: flag, does: "JSON Lines: session, turn, diagnostic and error lines, a total last" },
+  items: { kind: flag, does: "with --json, each turn with all its items" },
+  harness: { kind: text("the id of a harness", "harness"), value: "ID", does: "read the files as this harness's, without a look at them" },
+} as const satisfies OptionTable;
+
+export const NO_OPTIONS = {} as const satisfies OptionTable;
