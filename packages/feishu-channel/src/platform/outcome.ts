@@ -16,6 +16,8 @@ export interface Uncertainty {
   /** `connection`: lost before or while the answer was read. `unreadable`: an answer that is not Feishu's JSON. */
   readonly reason: "timeout" | "serverError" | "connection" | "unreadable";
   readonly httpStatus: number | null;
+  /** Feishu's code where an internal error came with one (2200, 230049 …), else null. */
+  readonly code: number | null;
   /** One line for a log, without secrets. */
   readonly detail: string;
 }
@@ -55,7 +57,7 @@ export interface Refusal {
  * - `audit` (230028): mail address or the like in clear: mask and send again.
  * - `forbidden` (230002, 230006, 230013, 230018, 230027, 230035, 230050, 300311 …): not allowed here: tell the operator.
  * - `unauthorized` (99991661, 99991663, 10003, 10014 …): app id or secret wrong; a stale token is renewed by the port itself.
- * - `serverBusy` (300120 and other internal errors): again with the next sequence.
+ * - `serverBusy` (300120): again with the next sequence.
  * - `unreachable`: no connection could be made, nothing was sent.
  * - `badRequest` (10002, 230001, 9499 …): a fault of ours.
  * - `unknown`: any other code; not retried.

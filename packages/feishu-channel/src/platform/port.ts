@@ -15,10 +15,10 @@ export interface FeishuPort {
   readonly appId: string;
 
   /**
-   * Opens the long connection and keeps it open until `close`. Events go to the listener one by one in the order of
-   * their arrival. A message or notice is acknowledged when the listener's promise settles: do no more in it than to
-   * note the event durably. If it rejects, Feishu sends the event again (after 15 s, 5 min, 1 h, 6 h). Events may
-   * come twice or late even so. Only a missing SDK or a wrong configuration rejects.
+   * Opens the long connection and keeps it open until `close`. The listener is called in the order of arrival, the next
+   * call does not wait for the promise of the one before. A message or notice is acknowledged when that promise settles:
+   * do no more in it than to note the event durably. If it rejects, Feishu sends the event again (after 15 s, 5 min,
+   * 1 h, 6 h). Events may come twice or late even so. Only a missing SDK or a wrong configuration rejects.
    */
   start(listener: FeishuListener): Promise<void>;
   /** Closes the connection, ends waiting calls; requests already sent are still answered. */
