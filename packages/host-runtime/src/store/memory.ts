@@ -1,4 +1,4 @@
-import type { QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+import type { NativeSession, QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
 
 const nativeKey = (harness: string, nativeSessionId: string): string => JSON.stringify([harness, nativeSessionId]);
 
@@ -11,6 +11,7 @@ export class MemoryThreadStore implements ThreadStore {
 
   readonly #queues = new Map<string, Map<string, QueuedInput>>();
   readonly #sections = new Map<string, Section>();
+  readonly #hidden = new Map<string, NativeSession>();
 
   /** What undoes the steps of the running transaction, last first; null outside of one. */
   #undo: (() => void)[] | null = null;
@@ -50,6 +51,7 @@ export class MemoryThreadStore implements ThreadStore {
       this.#threads.delete(record.id);
     });
     this.#forgetNative(record.id);
+    if (old?.nativeSessionId != null && old.nativeSessionId !== record.nativeSessionId) this.#hide(old);
     this.#threads.set(record.id, { ...record });
     if (record.harness !== null && record.nativeSessionId !== null) {
       this.#byNative.set(nativeKey(record.harness, record.nativeSessionId), record.id);
@@ -66,10 +68,19 @@ export class MemoryThreadStore implements ThreadStore {
       for (const turn of turns) this.saveTurn(id, turn);
     });
     this.#forgetNative(id);
+    if (old !== undefined) this.#hide(old);
     this.#threads.delete(id);
     this.#turns.delete(id);
     this.#byKey.delete(id);
     this.#queues.delete(id);
+  }
+
+  hiddenSessions(): Iterable<NativeSession> {
+    return [...this.#hidden.values()];
+  }
+
+  hideSession(session: NativeSession): void {
+    this.#hide(session);
   }
 
   turns(threadId: string): readonly TurnFact[] {
@@ -152,6 +163,14 @@ export class MemoryThreadStore implements ThreadStore {
       map.clear();
       for (const [id, value] of before) map.set(id, value);
     });
+  }
+
+  #hide({ harness, nativeSessionId }: Pick<ThreadRecord, "harness" | "nativeSessionId">): void {
+    if (harness === null || nativeSessionId === null) return;
+    const key = nativeKey(harness, nativeSessionId);
+    if (this.#hidden.has(key)) return;
+    this.#undo?.push(() => void this.#hidden.delete(key));
+    this.#hidden.set(key, { harness, nativeSessionId });
   }
 
   #forgetNative(id: string): void {

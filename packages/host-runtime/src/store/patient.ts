@@ -1,4 +1,4 @@
-import type { QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+import type { NativeSession, QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
 
 /** Notes that wait at a time; a disk that stays full must not fill the memory as well. */
 const MAX_WAITING = 10_000;
@@ -24,6 +24,7 @@ export class PatientStore implements ThreadStore {
   readonly #records = new Map<string, ThreadRecord>();
   readonly #facts = new Map<string, Map<string, TurnFact>>();
   readonly #sent = new Map<string, Set<string>>();
+  readonly #hidden = new Map<string, NativeSession>();
   #inTransaction = false;
 
   /** `onTrouble`: called with every error of a write that waits now. */
@@ -103,6 +104,19 @@ export class PatientStore implements ThreadStore {
     this.#records.delete(id);
     this.#facts.delete(id);
     this.#sent.delete(id);
+  }
+
+  hiddenSessions(): Iterable<NativeSession> {
+    return [...this.#store.hiddenSessions(), ...this.#hidden.values()];
+  }
+
+  /** Now or later. */
+  hideSession(session: NativeSession): void {
+    const key = `hidden ${session.harness} ${session.nativeSessionId}`;
+    this.#note(key, () => {
+      this.#store.hideSession(session);
+      this.#hidden.delete(key);
+    }, () => this.#hidden.set(key, session));
   }
 
   turns(threadId: string): readonly TurnFact[] {

@@ -1,7 +1,7 @@
 import type { SqlDatabase, SqlStatement } from "./sqlite-driver.ts";
 import { migrate } from "./migrations.ts";
 import { parseQueuedInput, parseSection, parseThreadRecord, parseTurnFact } from "./records.ts";
-import type { QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
+import type { NativeSession, QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
 
 /**
  * Threads in one SQLite file. WAL with `synchronous = NORMAL`: what was saved survives the death of this process at any
@@ -57,6 +57,14 @@ export class SqliteThreadStore implements ThreadStore {
       this.#sql("DELETE FROM queued_inputs WHERE thread_id = ?").run(id);
       this.#sql("DELETE FROM threads WHERE id = ?").run(id);
     });
+  }
+
+  hiddenSessions(): Iterable<NativeSession> {
+    return this.#sql("SELECT harness, native_id AS nativeSessionId FROM hidden_sessions").all() as NativeSession[];
+  }
+
+  hideSession({ harness, nativeSessionId }: NativeSession): void {
+    this.#sql("INSERT OR IGNORE INTO hidden_sessions (harness, native_id) VALUES (?, ?)").run(harness, nativeSessionId);
   }
 
   turns(threadId: string): readonly TurnFact[] {

@@ -37,6 +37,8 @@ const id = fc.constantFrom("a", "b", "c");
 const step = fc.oneof(
   fc.tuple(id, fc.constantFrom("x", "y", null), fc.string()).map(([thread, name, preview]) => (store: ThreadStore) => store.saveThread(record(thread, { name, preview, harness: "h", nativeSessionId: `n-${thread}` }))),
   id.map((thread) => (store: ThreadStore) => store.deleteThread(thread)),
+  fc.tuple(id, fc.constantFrom("m", null)).map(([thread, native]) => (store: ThreadStore) => store.saveThread(record(thread, { harness: "h", nativeSessionId: native === null ? null : `m-${thread}` }))),
+  fc.tuple(id).map(([native]) => (store: ThreadStore) => store.hideSession({ harness: "h", nativeSessionId: `e-${native}` })),
   fc.tuple(id, fc.constantFrom("t1", "t2", "t3"), fc.constantFrom("k1", null)).map(([thread, turn, key]) => (store: ThreadStore) => store.saveTurn(thread, fact(turn, { turnKey: key === null ? null : `${key}-${turn}`, outcome: { status: "succeeded" } }))),
   fc.tuple(id, fc.constantFrom("t1", "t2", "t3")).map(([thread, turn]) => (store: ThreadStore) => store.deleteTurn(thread, turn)),
   fc.tuple(id, fc.constantFrom("q1", "q2", "q3"), fc.string()).map(([thread, queued, text]) => (store: ThreadStore) =>
@@ -60,7 +62,8 @@ const step = fc.oneof(
 );
 function state(store: ThreadStore): unknown {
   const threads = [...store.threads()].sort((a, b) => a.id.localeCompare(b.id));
-  return { threads, queues: ["a", "b", "c"].map((thread) => store.queue(thread)), sections: store.sections(), turns: ["a", "b", "c"].map((thread) => store.turns(thread)), byKey: store.turnByKey("a", "k1-t1"), byNative: store.threadByNative("h", "n-b") };
+  const hidden = [...store.hiddenSessions()].map(({ nativeSessionId }) => nativeSessionId).sort();
+  return { threads, hidden, queues: ["a", "b", "c"].map((thread) => store.queue(thread)), sections: store.sections(), turns: ["a", "b", "c"].map((thread) => store.turns(thread)), byKey: store.turnByKey("a", "k1-t1"), byNative: store.threadByNative("h", "n-b") };
 }
 
 describe.skipIf(driver === null)("the store on disk", () => {
@@ -130,6 +133,23 @@ describe.skipIf(driver === null)("the store on disk", () => {
     expect(again.store.thread("a")).toBeNull();
     again.close();
   });
+});
+
+it.each(driver === null ? ["memory"] : ["memory", "disk"])("hides the session of a thread that was deleted or went on in another one, in %s", (where) => {
+  const { store, close } = where === "disk" ? openStore(folder(), driver) : memoryStore(null);
+  const hidden = (): string[] => [...store.hiddenSessions()].map((session) => `${session.harness} ${session.nativeSessionId}`).sort();
+  store.saveThread(record("a", { harness: "h", nativeSessionId: "one" }));
+  store.saveThread(record("a", { harness: "h", nativeSessionId: "one", name: "x" }));
+  store.saveThread(record("b"));
+  store.deleteThread("b");
+  expect(hidden()).toEqual([]);
+  store.saveThread(record("a", { harness: "h", nativeSessionId: "two" }));
+  expect(hidden()).toEqual(["h one"]);
+  store.deleteThread("a");
+  store.hideSession({ harness: "g", nativeSessionId: "three" });
+  store.hideSession({ harness: "g", nativeSessionId: "three" });
+  expect(hidden()).toEqual(["g three", "h one", "h two"]);
+  close();
 });
 
 it("lives in memory where there is no SQLite, and says so", () => {

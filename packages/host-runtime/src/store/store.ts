@@ -57,6 +57,12 @@ export interface QueuedInput {
   metadata: Record<string, unknown> | null;
 }
 
+/** A session in its harness's own words. */
+export interface NativeSession {
+  harness: string;
+  nativeSessionId: string;
+}
+
 /**
  * Where threads are kept. All operations are small and synchronous; `transaction` makes several of them one. A thrown
  * error concerns that operation only: nothing of it is kept.
@@ -68,8 +74,14 @@ export interface ThreadStore {
   /** In no particular order. */
   threads(): Iterable<ThreadRecord>;
   saveThread(record: ThreadRecord): void;
-  /** With all that belongs to it. */
+  /** With all that belongs to it; its session is hidden from then on. */
   deleteThread(id: string): void;
+  /**
+   * Sessions of harnesses that are not listed as threads though their files are there: those whose thread was deleted, or
+   * went on in another session, and those that were hidden. In no particular order.
+   */
+  hiddenSessions(): Iterable<NativeSession>;
+  hideSession(session: NativeSession): void;
   /** Oldest first. */
   turns(threadId: string): readonly TurnFact[];
   turnByKey(threadId: string, turnKey: string): TurnFact | null;
