@@ -1,6 +1,7 @@
 import type { OptionTable, Values } from "./options/option.ts";
 import type { Completion } from "./options/kinds.ts";
 import type { ConfigFile } from "./options/config-file.ts";
+import type { Arguments } from "./options/parse.ts";
 import type { Origin } from "./options/settle.ts";
 
 export interface Streams {
@@ -12,6 +13,8 @@ export interface Streams {
 export interface Call<O extends OptionTable> extends Streams {
   /** What stands on the command line without dashes. */
   operands: readonly string[];
+  /** The options as they were written, for what has to be known before `settings`. */
+  flags: Arguments["flags"];
   env: NodeJS.ProcessEnv;
   /** Reads the configuration file where the options have keys in it. Throws a `UsageError` for wrong values. */
   settings(): Promise<Settings<O>>;

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { SqlDatabase, SqlDriver } from "./sqlite-driver.ts";
@@ -55,6 +55,23 @@ export class StoreLock {
   release(): void {
     rmSync(this.#ownerFile, { force: true });
     this.#database.close();
+  }
+}
+
+/** Whether a process owns the folder now, and which one. Takes nothing and makes no file. */
+export function peekOwner(driver: SqlDriver, directory: string): { held: boolean; owner: StoreOwner | null } {
+  const file = join(directory, "owner.lock");
+  if (!existsSync(file)) return { held: false, owner: null };
+  const database = driver(file);
+  try {
+    database.exec("PRAGMA busy_timeout = 0");
+    database.prepare("SELECT count(*) FROM sqlite_master").get();
+    return { held: false, owner: null };
+  } catch (error) {
+    if (!(error instanceof Error && /locked|busy/i.test(error.message))) throw error;
+    return { held: true, owner: readOwner(join(directory, "owner.json")) };
+  } finally {
+    database.close();
   }
 }
 

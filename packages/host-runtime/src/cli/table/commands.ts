@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import type { CommandSpec } from "../command.ts";
 import type { OptionTable } from "../options/option.ts";
-import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS } from "./options.ts";
+import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS } from "./options.ts";
 
 /** Keeps the types of the options between a command's row and its code. */
 function command<O extends OptionTable>(spec: CommandSpec<O>): CommandSpec {
@@ -49,6 +49,16 @@ Lines that begin with a slash are commands of the chat (/help); // sends one to 
     notes: `When the input ends, what is still asked is declined, and the chat ends with its last turn.
 Exit code: 0, or 1 when a line of a pipe could not be sent.`,
     load: () => import("../commands/chat.ts"),
+  }),
+  doctor: command({
+    summary: "look at what is installed here, and say what to do about the rest",
+    about: `Looks at Node, the Codex program, each harness, the port, the folders and the store as \`serve\` with the same options
+would use them. Starts no model turn and changes nothing.`,
+    options: DOCTOR_OPTIONS,
+    examples: [["foldcast doctor", ""], ["foldcast doctor --json | jq '.checks[] | select(.status != \"ok\")'", "for scripts"]],
+    notes: `Exit code: 0, or 1 when there is a fault; a warning is none.
+--json: {"version","protocol","status","checks":[{"id","status":"ok|warning|fault","found","next","ms"}]}`,
+    load: () => import("../commands/doctor.ts"),
   }),
   models: command({
     summary: "list the models on offer",

@@ -25,10 +25,11 @@ export const SERVER_OPTIONS = {
   "no-native": { kind: flag, key: "no_native", does: "serve no models of a Codex installation" },
   "codex-bin": { kind: program(), value: "FILE", key: "codex_bin", does: "the Codex program", defaultWords: "`codex` on the search path" },
   "interaction-expiry-ms": {
-    kind: milliseconds, value: "MS", key: "interaction_expiry_ms", default: 30 * 60_000, does: "deny what nobody answers after so many milliseconds",
+    kind: milliseconds, value: "MS", key: "interaction_expiry_ms", default: 30 * 60_000, defaultWords: "1800000, 30 minutes",
+    does: "deny what nobody answers after so many milliseconds",
   },
   "idle-session-ms": {
-    kind: wholeNumber("a whole number of milliseconds, 0 = never", 0, 2_147_483_647), value: "MS", key: "idle_session_ms", default: 10 * 60_000,
+    kind: wholeNumber("a whole number of milliseconds, 0 = never", 0, 2_147_483_647), value: "MS", key: "idle_session_ms", default: 10 * 60_000, defaultWords: "600000, 10 minutes",
     does: "let a harness's process go when its thread was not used for so many milliseconds; 0 = never",
   },
   "parallel-starts": {
@@ -95,5 +96,7 @@ export const REPLAY_OPTIONS = {
   items: { kind: flag, does: "with --json, each turn with all its items" },
   harness: { kind: text("the id of a harness", "harness"), value: "ID", does: "read the files as this harness's, without a look at them" },
 } as const satisfies OptionTable;
+
+export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...LISTEN_OPTIONS, ...SERVER_OPTIONS, ...CONFIG_OPTION } as const satisfies OptionTable;
 
 export const NO_OPTIONS = {} as const satisfies OptionTable;

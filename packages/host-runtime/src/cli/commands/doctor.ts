@@ -1,0 +1,76 @@
+import { harnesses } from "@foldcast/adapter-registry";
+import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
+import { peekOwner } from "../../store/lock.ts";
+import { loadSqlDriver } from "../../store/sqlite-driver.ts";
+import { VERSION } from "../../version.ts";
+import type { Call, Settings } from "../command.ts";
+import { overall, runChecks } from "../doctor/check.ts";
+import type { Check, CheckResult } from "../doctor/check.ts";
+import { configCheck, environmentCheck } from "../doctor/config.ts";
+import { dataFolderCheck, sessionsFolderCheck, temporaryFolderCheck, tokenFileCheck } from "../doctor/folders.ts";
+import { harnessCheck } from "../doctor/harness.ts";
+import { codexCheck, nodeCheck } from "../doctor/programs.ts";
+import { portCheck, storeCheck } from "../doctor/server.ts";
+import { defaultConfigPath } from "../options/config-file.ts";
+import { serverOptions } from "../server-options.ts";
+import type { DOCTOR_OPTIONS } from "../table/options.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** A harness may have to start its program to say its version. */
+const CHECK_MS = 10_000;
+
+export async function run({ settings, env, operands, flags, stdout }: Call<typeof DOCTOR_OPTIONS>): Promise<number> {
+  if (operands[0] !== undefined) throw new UsageError(`all is looked at; got \`${operands[0]}\``);
+  let found: Settings<typeof DOCTOR_OPTIONS> | null = null;
+  let broken: UsageError | null = null;
+  try {
+    found = await settings();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    broken = error;
+  }
+  const results = await runChecks(found === null ? brokenChecks(broken!) : checksOf(found, env), CHECK_MS);
+  const status = overall(results);
+  if (flags["json"] === true) stdout.write(`${JSON.stringify({ version: VERSION, protocol: PROTOCOL_VERSION, status, checks: results })}\n`);
+  else stdout.write(report(results));
+  return status === "fault" ? 1 : 0;
+}
+
+/** Without settings, what does not depend on them. */
+function brokenChecks({ message }: UsageError): Check[] {
+  return [nodeCheck(process.version), { id: "settings", run: () => ({ status: "fault", found: message, next: "correct it; the rest is looked at then" }) }, temporaryFolderCheck()];
+}
+
+function checksOf({ values, file }: Settings<typeof DOCTOR_OPTIONS>, env: NodeJS.ProcessEnv): Check[] {
+  // Their own check says what is wrong with it.
+  const options = serverOptions({ ...values, "ws-auth": null, "ws-token-file": null, sessions: [] }, file, env);
+  const driver = loadSqlDriver();
+  const owner = driver === null ? null : peekOwner(driver, options.dataDir).owner;
+  const chosen = harnesses.filter(({ id }) => options.harnesses?.includes(id) ?? true);
+  return [
+    nodeCheck(process.version),
+    configCheck(file, defaultConfigPath(env)),
+    environmentCheck(env),
+    codexCheck({ bin: values["codex-bin"], wanted: !values["no-native"], env }),
+    ...chosen.map((entry) => harnessCheck(entry, options)),
+    portCheck({ host: values.host, port: values.port, hasToken: values["ws-token-file"] !== null, ownerUrl: owner?.url ?? null }),
+    dataFolderCheck(options.dataDir),
+    storeCheck(options.dataDir, driver),
+    tokenFileCheck(values["ws-token-file"]),
+    ...values.sessions.map(sessionsFolderCheck),
+    temporaryFolderCheck(),
+  ];
+}
+
+function report(results: readonly CheckResult[]): string {
+  const width = Math.max(...results.map(({ id }) => nameOf(id).length));
+  const lines = results.flatMap(({ id, status, found, next }) => [
+    `${status.padEnd(7)}  ${nameOf(id).padEnd(width)}  ${found.replaceAll("\n", `\n${" ".repeat(width + 11)}`)}`,
+    ...(next === null ? [] : [`${" ".repeat(width + 9)}  → ${next}`]),
+  ]);
+  const count = (status: string): number => results.filter((each) => each.status === status).length;
+  const words = [[count("fault"), "fault"], [count("warning"), "warning"]].flatMap(([number, word]) => (number === 0 ? [] : [`${number} ${word}${number === 1 ? "" : "s"}`]));
+  return `${lines.join("\n")}\n\n${words.length === 0 ? "All is in order." : `${words.join(", ")}; the rest is in order.`}\n`;
+}
+
+const nameOf = (id: string): string => id.replace(":", " ");

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
+import { fault, ok, warning } from "./check.ts";
+import type { Check, Finding } from "./check.ts";
+
+/** What `engines` in the package says. */
+const OLDEST_NODE = [20, 19] as const;
+
+export function nodeCheck(version: string): Check {
+  return {
+    id: "node",
+    run() {
+      const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+      const [oldestMajor, oldestMinor] = OLDEST_NODE;
+      const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+      return isOld ? fault(`Node ${version} is too old`, `install Node ${OLDEST_NODE.join(".")} or newer`) : ok(`Node ${version}`);
+    },
+  };
+}
+
+/** The Codex program: its TUI is a client of ours, its app-server runs Codex's own models. */
+export function codexCheck({ bin, wanted, env }: { bin: string | null; wanted: boolean; env: NodeJS.ProcessEnv }): Check {
+  return {
+    id: "codex",
+    async run(signal): Promise<Finding> {
+      const install = `install it: npm install -g @openai/codex@${PROTOCOL_VERSION}`;
+      const path = await findProgram(bin ?? "codex", env);
+      if (path === null) {
+        if (bin !== null) return fault(`there is no program ${bin}`, "correct --codex-bin (FOLDCAST_CODEX_BIN, codex_bin), or leave it out");
+        return warning(`no codex on the search path${wanted ? ": no TUI, and no models of Codex itself" : ""}`, `${install}, or name it with --codex-bin FILE`);
+      }
+      const version = await versionOf(path, env, signal);
+      if (version === null) return warning(`${path} does not say its version`, install);
+      if (version !== PROTOCOL_VERSION) return warning(`Codex ${version} at ${path}; foldcast speaks the protocol of ${PROTOCOL_VERSION}`, `most works; to be sure, ${install}`);
+      return ok(`Codex ${version} at ${path}`);
+    },
+  };
+}
+
+/** Where a program is; null when it is nowhere. */
+async function findProgram(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const endings = process.platform === "win32" ? [".exe", ".cmd", ""] : [""];
+  const folders = /[\\/]/.test(name) ? [""] : (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  for (const folder of folders) {
+    for (const ending of endings) {
+      const path = folder === "" ? `${name}${ending}` : join(folder, `${name}${ending}`);
+      if (await isProgram(path)) return path;
+    }
+  }
+  return null;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Of `codex-cli 0.171.0`; null where the program says something else or fails. */
+async function versionOf(path: string, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ["--version"], { env, signal, maxBuffer: 1 << 16, shell: path.endsWith(".cmd") });
+    return /\b(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
