@@ -4,6 +4,7 @@ import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
 import { SCENARIOS } from "../support/scenarios.ts";
 import { startServer } from "../support/server.ts";
+import { until } from "../support/wait.ts";
 
 // Every frame is judged against the real program's schema when the tests of this file are done.
 endToEnd();
@@ -55,9 +56,14 @@ test("threads are forked, cut back, grouped, found and given inputs that wait", 
   await wire.request("turn/interrupt", { threadId: thread.id, turnId: running });
   await wire.waitFor("turn/completed", (params) => params["threadId"] === thread.id && client.threads.get(thread.id)?.length === 5);
 
+  const turnsBefore = wire.notifications.filter((frame) => frame.method === "turn/completed").length;
+  await wire.request("thread/compact/start", { threadId: thread.id });
+  await until("the compaction", () => (wire.notifications.filter((frame) => frame.method === "turn/completed").length > turnsBefore ? true : undefined));
+  expect(client.threads.get(thread.id)?.find((turn) => turn.items[0]?.type === "contextCompaction")?.status).toBe("completed");
+
   await wire.request("experimentalFeature/enablement/set", { enablement: { apps: true } });
   await wire.request("externalAgentConfig/detect", {});
-  for (const [method, params] of [["thread/compact/start", {}], ["thread/shellCommand", { command: "ls" }], ["thread/goal/set", { objective: "x" }], ["review/start", {}]] as const) {
+  for (const [method, params] of [["thread/shellCommand", { command: "ls" }], ["thread/goal/set", { objective: "x" }], ["review/start", {}]] as const) {
     const refusal = await wire.request(method, { threadId: thread.id, ...params }).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: -32601, message: expect.stringMatching(new RegExp(`^${method} is not supported yet: \\w`)) as string });
   }

@@ -26,6 +26,8 @@ const ODD_RESULT_TYPES: Readonly<Record<string, string>> = {
   "config/batchWrite": "ConfigWriteResponse",
   "config/mcpServer/reload": "McpServerRefreshResponse",
   "config/value/write": "ConfigWriteResponse",
+  // Measured: it answers as a write of the configuration does.
+  "modelProvider/default/set": "ConfigWriteResponse",
   "externalAgentConfig/import/readHistories": "ExternalAgentConfigImportHistoriesReadResponse",
 };
 

@@ -34,7 +34,7 @@ export const manifest: HarnessManifest = {
     resume: true,
     fork: true,
     rollback: false,
-    compact: false,
+    compact: true,
     interactions: true,
     selectModel: true,
     historyOutcome: "complete",

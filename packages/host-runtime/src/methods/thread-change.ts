@@ -11,6 +11,7 @@ import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
 import { loadedThread, readableThread, storedThread } from "./thread-lookup.ts";
+import { prepareTurn } from "./turns.ts";
 
 /** Changes the record of a thread whether it is loaded or not. */
 export function changeRecord(known: KnownThread, members: Partial<ThreadRecord>, host: Host): ThreadRecord {
@@ -116,16 +117,19 @@ export const threadChangeMethods: readonly Method[] = [
   method("thread/compact/start", {
     owner: "thread",
     params: ThreadIdParams,
-    handler({ threadId }, { host }) {
-      loadedThread(host, threadId);
-      throw notSupported("thread/compact/start", "the harness decides by itself when to shorten its context");
+    async handler({ threadId }, { host, connection }) {
+      const actor = loadedThread(host, threadId);
+      const adapter = await prepareTurn(actor, { threadId, input: [] }, { input: [], clientId: null }, host, connection);
+      if (!adapter.manifest.capabilities.compact) throw notSupported("thread/compact/start", `${adapter.manifest.displayName} decides by itself when to shorten its context`);
+      return new Reply({}, () => actor.compact());
     },
   }),
   method("thread/shellCommand", {
     owner: "thread",
     params: ThreadShellCommandParams,
-    handler({ threadId }, { host }) {
+    handler({ threadId, command }, { host }) {
       loadedThread(host, threadId);
+      if (command.trim() === "") throw invalidRequest("command must not be empty");
       throw notSupported("thread/shellCommand", "foldcast runs no commands of its own, only those of a harness");
     },
   }),

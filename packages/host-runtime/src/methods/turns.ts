@@ -1,4 +1,4 @@
-import type { TurnInput } from "@foldcast/protocol-core/harness";
+import type { HarnessAdapter, TurnInput } from "@foldcast/protocol-core/harness";
 import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
 import type { InteractionCommand } from "@foldcast/protocol-core/interaction";
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
@@ -40,8 +40,8 @@ function takeTyped(actor: ThreadActor, { interactionId, value }: InteractionComm
   return ok ? null : message;
 }
 
-/** Brings the thread to where it can accept this input: settings taken over, bound to the harness of its model. */
-export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, input: TurnInput, host: Host, connection: Connection): Promise<void> {
+/** Brings the thread to where it can accept this input: settings taken over, bound to the harness of its model. Gives that harness. */
+export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, input: TurnInput, host: Host, connection: Connection): Promise<HarnessAdapter> {
   const settings = await settingsFor(actor, params, host, connection);
   const harness = actor.record.harness ?? settings.model?.slice(0, settings.model.indexOf("/")) ?? null;
   if (harness === null) throw invalidRequest("no model is available: no harness is ready");
@@ -51,6 +51,7 @@ export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, i
     throw notSupported("turn/start", `${adapter.manifest.displayName} cannot continue a saved session`);
   }
   if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, settings.model ?? harness);
+  return adapter;
 }
 
 async function startTurn(actor: ThreadActor, params: TurnStartParams, host: Host, connection: Connection): Promise<Reply> {

@@ -29,6 +29,7 @@ export class FakeSession implements HarnessSession {
   readonly selected: Partial<Omit<SessionOptions, "cwd">>[] = [];
   cancels = 0;
   closed = false;
+  readonly compact?: () => Promise<void>;
   readonly #adapter: FakeAdapter;
   #waiting: HarnessEvent[] = [];
   #wake: (() => void) | null = null;
@@ -40,6 +41,7 @@ export class FakeSession implements HarnessSession {
     this.nativeSessionId = nativeSessionId;
     this.request = request;
     this.file = adapter.keepsHistory ? `/fake/${nativeSessionId}` : null;
+    if (adapter.manifest.capabilities.compact) this.compact = () => Promise.resolve(adapter.onCompact(this, `k${(adapter.turns += 1)}`));
   }
 
   get events(): AsyncIterable<HarnessEvent> {
@@ -122,6 +124,12 @@ export class FakeAdapter implements HarnessAdapter {
   keepsHistory = true;
   script: TurnScript = echo;
   onCancel: (session: FakeSession) => void = (session) => session.end({ status: "cancelled" });
+  onCompact: (session: FakeSession, turnKey: string) => void = (session, key) => {
+    session.begin(key, { input: [], clientId: null });
+    session.emit({ type: "item.started", item: { kind: "compaction", id: "c" }, at: session.now() });
+    session.emit({ type: "item.completed", itemId: "c", outcome: { status: "succeeded" }, at: session.now() });
+    session.end({ status: "succeeded" });
+  };
   beforeOpen: () => Promise<void> = () => Promise.resolve();
   turns = 0;
   readonly #files = new Map<string, HarnessEvent[][]>();

@@ -52,6 +52,8 @@ export class ThreadActor {
   /** The running turn whose input is kept in the store, until the harness has it. */
   #sending: { run: TurnRun; queuedId: string } | null = null;
   #selected: SessionOptions | null = null;
+  /** A compaction waits for the end of the running turn, before everything else that waits. */
+  #compactNext = false;
   /** Nothing new begins any more. */
   #closed = false;
   #onIdle: (() => void) | null = null;
@@ -151,8 +153,18 @@ export class ThreadActor {
     return accepted;
   }
 
-  /** Accepts a request to shorten the context on an idle thread, as `accept` does. The thread must be bound. */
-  acceptCompaction(): AcceptedTurn {
+  /**
+   * Shortens the context, in a turn of its own. As with Codex 0.171 a running turn is interrupted for it. The thread must
+   * be bound to a harness that can.
+   */
+  compact(): void {
+    if (this.#run === null) return this.#acceptCompaction().begin();
+    this.#compactNext = true;
+    this.interrupt();
+  }
+
+  #acceptCompaction(): AcceptedTurn {
+    this.#compactNext = false;
     const accepted = this.#begin({ input: [], clientId: null }, (session) => session.compact!());
     this.#run!.takesInput = false;
     return accepted;
@@ -427,8 +439,11 @@ export class ThreadActor {
 
   #onClosing(run: TurnRun, turn: Turn): void {
     this.#services.interactions.turnOver(run.id);
-    this.readState.turnEnded(run.id);
-    this.#services.broadcast("thread/readState/changed", { threadId: this.id, readState: this.readState.toWire() });
+    // Measured: a turn that only shortens the context leaves nothing to read.
+    if (run.takesInput) {
+      this.readState.turnEnded(run.id);
+      this.#services.broadcast("thread/readState/changed", { threadId: this.id, readState: this.readState.toWire() });
+    }
     this.#setStatus(turn.status === "failed" ? { type: "systemError" } : { type: "idle" });
   }
 
@@ -469,7 +484,8 @@ export class ThreadActor {
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
     if (!this.#closed || run.handedOver) this.#sent(run);
-    this.startQueued()?.begin();
+    const next = this.#compactNext && !this.#closed ? this.#acceptCompaction() : this.startQueued();
+    next?.begin();
     this.#onIdle?.();
   }
 

@@ -30,10 +30,10 @@ describe("a host that drains", () => {
     await start("go");
     await client.notice("turn/started");
     const drained = setup.host.drain();
-    const text2 = "Server is draining; retry after reconnecting";
-    expect((await start("more")).error).toEqual({ code: -32600, message: text2, data: { reason: "serverShuttingDown" } });
-    expect((await client.request("thread/resume", { threadId })).error).toEqual({ code: -32600, message: text2 });
-    expect((await client.request("thread/start", {})).error).toEqual({ code: -32600, message: text2 });
+    const refusal = { code: -32600, message: "Server is draining; retry after reconnecting", data: { reason: "serverShuttingDown" } };
+    expect((await start("more")).error).toEqual(refusal);
+    for (const method of ["thread/resume", "thread/archive", "thread/compact/start"]) expect((await client.request(method, { threadId })).error).toEqual(refusal);
+    expect((await client.request("thread/start", {})).error).toEqual(refusal);
     expect((await client.call("thread/read", { threadId, includeTurns: true })).thread.turns).toMatchObject([{ status: "inProgress" }]);
     // It is kept, and that is all that is promised.
     expect((await client.request("thread/queue/add", { threadId, input: text("later"), clientUserMessageId: "later" })).error).toBeUndefined();

@@ -68,6 +68,11 @@ export function describeTurns(context: ConformanceContext): void {
       expect(listener.events.slice(before).filter((event) => event.type !== "session.state")).toEqual([]);
     });
 
+    it("can be told to compact exactly where it says so", async () => {
+      const { session } = await context.run("plain");
+      expect(session.compact !== undefined).toBe(context.adapter.manifest.capabilities.compact);
+    });
+
     it("steers a running turn exactly where it says so", async () => {
       const steering = { input: [{ type: "text" as const, text: "and be quick", text_elements: [] }], clientId: "steered" };
       const { session, listener } = await context.run("long");

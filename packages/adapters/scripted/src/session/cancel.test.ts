@@ -109,3 +109,21 @@ describe("steering", () => {
     ]);
   });
 });
+
+describe("compaction", () => {
+  it.each([["in this process", false], ["in a child process", true]])("%s is a turn of its own, which the file has too", async (_, inChild) => {
+    const { adapter } = harness = await makeHarness([scenario("test", { steps: [{ message: "a" }] })], { process: inChild, childCommand });
+    const { session, listener } = await start(adapter, "test");
+    await listener.turnEnd(0);
+    await session.compact!();
+    const events = await listener.turnEnd(1);
+    expect(events[0]).toMatchObject({ type: "turn.started", turnKey: "t2", input: [], clientId: null });
+    const id = events[1]?.type === "item.started" ? events[1].item.id : "";
+    expect(shape(events)).toEqual([
+      { type: "item.started", item: { kind: "compaction", id } }, { type: "item.completed", itemId: id, outcome: { status: "succeeded" } },
+      { type: "turn.completed", outcome: { status: "succeeded" } },
+    ]);
+    const index = await adapter.history!.open(session.file!);
+    expect(index.turns.map(({ key, prompt: words }) => [key, words])).toEqual([["t1", "go"], ["t2", ""]]);
+  });
+});

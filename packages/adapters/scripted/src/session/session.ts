@@ -3,9 +3,11 @@ import type {
   HarnessError, HarnessEnvironment, HarnessEvent, HarnessSession, InteractionAnswer, InteractionRequest, SessionOptions, TurnInput,
 } from "@foldcast/protocol-core/harness";
 import type { EngineSink, TurnEngine } from "../engine/engine.ts";
-import { modelOf, type Scenario } from "../scenario/schema.ts";
+import { modelOf, type Scenario, type ScenarioTurn } from "../scenario/schema.ts";
 import type { SessionFile } from "./file.ts";
 import { promptText } from "./scan.ts";
+
+const COMPACTION: ScenarioTurn = { steps: [{ compaction: true }], end: "succeeded" };
 
 export interface SessionSetup {
   nativeSessionId: string;
@@ -73,7 +75,21 @@ export class ScriptedSession implements HarnessSession {
     return this.#over !== null;
   }
 
-  async startTurn(input: TurnInput): Promise<void> {
+  startTurn(input: TurnInput): Promise<void> {
+    const scenario = this.#scenario;
+    const prompt = promptText(input.input);
+    // What no `match` fits plays the first turn.
+    const turnIndex = Math.max(0, scenario.turns.findIndex((turn) => turn.match !== undefined && prompt.includes(turn.match)));
+    return this.#play(input, scenario.turns[turnIndex]!, turnIndex);
+  }
+
+  /** A turn that shows nothing but that the context was shortened; it costs the scripted harness nothing. */
+  compact(): Promise<void> {
+    return this.#play(null, COMPACTION, this.#scenario.turns.length);
+  }
+
+  /** `input` null: nobody's, the harness was told to by other means. */
+  async #play(input: TurnInput | null, turn: ScenarioTurn, turnIndex: number): Promise<void> {
     this.#demandUsable();
     if (this.#phase !== "idle") throw new Error("A turn is running already; wait for its end or cancel it.");
     const scenario = this.#scenario;
@@ -92,13 +108,10 @@ export class ScriptedSession implements HarnessSession {
     this.#turnKey = `t${this.#nextTurn++}`;
     const { cwd, speed } = this.#setup;
     void this.#publish([{
-      type: "turn.started", turnKey: this.#turnKey, at: startedAt, input: input.input, clientId: input.clientId,
+      type: "turn.started", turnKey: this.#turnKey, at: startedAt, input: input?.input ?? [], clientId: input?.clientId ?? null,
       ...(cwd === null ? {} : { cwd }), model: modelOf(scenario),
     }]);
-    const prompt = promptText(input.input);
-    // What no `match` fits plays the first turn.
-    const turnIndex = Math.max(0, scenario.turns.findIndex((turn) => turn.match !== undefined && prompt.includes(turn.match)));
-    this.#engine.start({ turn: scenario.turns[turnIndex]!, turnIndex, startedAt, speed });
+    this.#engine.start({ turn, turnIndex, startedAt, speed });
     if (this.#cancelAsked) this.#engine.cancel();
     this.#cancelAsked = false;
   }
