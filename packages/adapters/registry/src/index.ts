@@ -10,5 +10,6 @@ export interface HarnessEntry {
 export const harnesses: readonly HarnessEntry[] = [
   { id: "scripted", load: async () => (await import("@foldcast/adapter-scripted")).definition },
   { id: "claude-code", load: async () => (await import("@foldcast/adapter-claude-code")).definition },
+  { id: "kimi-code", load: async () => (await import("@foldcast/adapter-kimi-code")).definition },
   { id: "codex", load: async () => (await import("@foldcast/adapter-codex")).definition },
 ];

@@ -7,7 +7,6 @@ import { deepseekHarnessTools } from "../../deepseek-harness/tools.ts";
 import { geminiTools } from "../../gemini/tools.ts";
 import { grokTools } from "../../grok/tools.ts";
 import { hermesTools } from "../../hermes/tools.ts";
-import { kimiCodeTools } from "../../kimi-code/tools.ts";
 import { kiroCliTools } from "../../kiro-cli/tools.ts";
 import { mistralVibeTools } from "../../mistral-vibe/tools.ts";
 import { ompTools } from "../../omp/tools.ts";
@@ -24,7 +23,6 @@ export { acpKinds } from "./acp-kinds.ts";
  * The map of a harness with an adapter is `manifest.tools` of that adapter.
  */
 export const toolMaps: Readonly<Record<string, ToolMap>> = {
-  "kimi-code": kimiCodeTools,
   opencode: opencodeTools,
   pi: piTools,
   omp: ompTools,

@@ -1,0 +1,92 @@
+import { createHash, type Hash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import { decode, type Dialect, dialectOf } from "./dialects.ts";
+import type { NotedLine } from "./notes.ts";
+import { filledString, type JsonRecord, objectOf, parseRecord } from "./record.ts";
+import { TurnList } from "./turn-list.ts";
+
+/**
+ * Everything known of a session file up to some byte. Lines are fed in the order of the file, and again from there when
+ * the file has grown.
+ */
+export class SessionScan {
+  readonly turns = new TurnList();
+  dialect: Dialect | null = null;
+  cwd: string | null = null;
+  /** The session that the lines name, where they name one. */
+  sessionId: string | null = null;
+  agentId: string | null = null;
+  /** The first turn is a task that a parent gave. */
+  isChild = false;
+  scanned = 0;
+  /** Bytes of the beginning, which no growth changes. */
+  readonly #identity: Hash = createHash("sha256");
+  readonly #diagnostics: DiagnosticCounter;
+
+  constructor(diagnostics: DiagnosticCounter) {
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Names a session that no line and no folder names: from its lines up to the first prompt. */
+  get identity(): string {
+    return this.#identity.copy().digest("hex").slice(0, 32);
+  }
+
+  async read(file: FileHandle): Promise<void> {
+    const result = await scanLines(file, (bytes, start, end, offset, ended) => {
+      if (this.#line(bytes, start, end, offset)) {
+        if (!ended) this.scanned = offset + (end - start);
+      } else this.#diagnostics.count(ended ? "line.malformed" : "line.unfinished", sampleOf(bytes, start, end));
+    }, { from: this.scanned });
+    // A last line that is whole counts as read without its newline; a cut one is looked at again when the file grows.
+    this.scanned = Math.max(this.scanned, result.unendedFrom);
+    if (result.oversized > 0) this.#diagnostics.count("line.tooLong", null, result.oversized);
+  }
+
+  /** Takes the beginning of a file; `whole` = it is all of it. A cut last line is passed over. */
+  readBytes(bytes: Buffer, whole: boolean): void {
+    let start = 0;
+    while (start < bytes.length) {
+      const newline = bytes.indexOf(0x0a, start);
+      if (newline === -1 && !whole) return;
+      const end = newline === -1 ? bytes.length : newline;
+      if (end > start) this.#line(bytes, start, end, start);
+      start = end + 1;
+    }
+  }
+
+  /** False when the bytes are no line at all. */
+  #line(bytes: Buffer, start: number, end: number, offset: number): boolean {
+    const record = parseRecord(bytes.toString("utf8", start, end));
+    if (record === null) return false;
+    if (this.turns.turns.length === 0) this.#identity.update(bytes.subarray(start, end));
+    this.#describe(record);
+    this.dialect ??= dialectOf(record);
+    const line = decode(this.dialect ?? guess(record), record);
+    if (this.turns.turns.length === 0) this.isChild ||= isTask(line);
+    this.turns.add(line, { offset, length: end - start });
+    return true;
+  }
+
+  #describe(record: JsonRecord): void {
+    if (this.cwd === null && (record["type"] === "profile.bind" || record["type"] === "config.update")) {
+      this.cwd = filledString(objectOf(record["environmentDisclosure"])["cwd"]) ?? filledString(record["cwd"]);
+    }
+    this.agentId ??= filledString(record["agentId"]);
+    if (this.sessionId !== null) return;
+    const runtime = /^acp:(.+)$/.exec(filledString(record["runtimeId"]) ?? "")?.[1];
+    this.sessionId = filledString(objectOf(record["request"])["sessionId"]) ?? runtime ?? null;
+  }
+}
+
+/** Of a line before the first one that proves the format. */
+function guess(record: JsonRecord): Dialect {
+  if (typeof record["role"] === "string") return "context";
+  return record["message"] === undefined ? "code" : "cli";
+}
+
+/** A prompt that a person did not send, and that is no news either: the task of a sub-agent. */
+function isTask({ notes }: NotedLine): boolean {
+  return notes.some((note) => note.type === "prompt" && !note.byPerson && note.notice === null);
+}
