@@ -6,7 +6,7 @@ import type { ToolMap } from "@foldcast/protocol-core/tools";
 import { ClientConfig } from "./client-config.ts";
 import { HarnessCatalogue } from "./harness/catalogue.ts";
 import type { HarnessEntry } from "./harness/catalogue.ts";
-import { harnessEnvironment } from "./harness/environment.ts";
+import { harnessDataDir, harnessEnvironment } from "./harness/environment.ts";
 import { StartGate } from "./harness/start-gate.ts";
 import { InteractionManager } from "./interactions/manager.ts";
 import type { Logger } from "./log/logger.ts";
@@ -24,7 +24,8 @@ import type { ThreadStore } from "./store/store.ts";
 import type { ThreadActor } from "./threads/actor.ts";
 import type { Viewer } from "./threads/history.ts";
 import { ThreadRegistry } from "./threads/registry.ts";
-import { SavedSessions } from "./threads/saved-sessions.ts";
+import { NO_DISCOVERY, SavedSessions } from "./threads/saved-sessions.ts";
+import type { DiscoveryOptions } from "./threads/saved-sessions.ts";
 import { uuidv7 } from "./threads/uuid7.ts";
 
 export interface HostOptions {
@@ -39,6 +40,8 @@ export interface HostOptions {
   dialect: "auto" | "default" | "desktop";
   /** Folders with saved sessions of other programs, to be listed and opened. */
   sessionFolders?: readonly string[];
+  /** Whether and how far the sessions that harnesses saved on this machine are threads; without it they are not looked for. */
+  discovery?: Omit<DiscoveryOptions, "folders">;
   log: Logger;
   now?: () => number;
   /** Where threads are kept, in memory by default; whoever opened it closes it. */
@@ -111,7 +114,13 @@ export class Host implements ConnectionHandler {
       idleSessionMs: options.idleSessionMs === undefined ? DEFAULT_IDLE_SESSION_MS : options.idleSessionMs,
       interactions: this.interactions,
       broadcast: (method, params) => this.broadcast(method, params),
-    }, new SavedSessions({ folders: options.sessionFolders ?? [], catalogue, log, now }));
+    }, new SavedSessions({
+      discovery: { ...NO_DISCOVERY, ...options.discovery, folders: options.sessionFolders ?? [] },
+      catalogue,
+      dataDirOf: (id) => harnessDataDir(dataDir, id),
+      log,
+      now,
+    }));
   }
 
   /** Takes a new client on; it is let go when its link ends. */

@@ -12,9 +12,14 @@ export function harnessEnvironment(id: string, options: { dataDir: string; log: 
     newId: () => uuidv7(Date.now()),
     sleep,
     log: (level, message, fields) => options.log[level](message, { harness: id, ...fields }),
-    dataDir: join(options.dataDir, "harness", id),
+    dataDir: harnessDataDir(options.dataDir, id),
     toolMaps: options.toolMaps,
   };
+}
+
+/** The folder of an adapter's own files in the host's. */
+export function harnessDataDir(dataDir: string, id: string): string {
+  return join(dataDir, "harness", id);
 }
 
 async function sleep(ms: number, signal?: AbortSignalLike): Promise<void> {

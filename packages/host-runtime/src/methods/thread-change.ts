@@ -4,6 +4,7 @@ import type { Host } from "../host.ts";
 import { Reply } from "../rpc/reply.ts";
 import type { ThreadRecord } from "../store/store.ts";
 import { resolveModel } from "../threads/binding.ts";
+import { rowOf } from "../threads/known-threads.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { mergeSettings, requestedModel, sameSettings } from "../threads/settings.ts";
 import { toWireThread } from "../threads/wire-thread.ts";
@@ -19,7 +20,7 @@ export function changeRecord(known: KnownThread, members: Partial<ThreadRecord>,
     known.actor.update(members);
     return known.actor.record;
   }
-  const record = { ...known.record, ...members };
+  const record = { ...rowOf(host.store, known.record), ...members };
   host.store.saveThread(record);
   return record;
 }
@@ -52,7 +53,7 @@ export const threadChangeMethods: readonly Method[] = [
       const { id } = known.record;
       if (known.record.harness === null) throw invalidRequest(`no rollout found for thread id ${id}`);
       await unload(known, host);
-      host.store.saveThread({ ...(known.actor?.record ?? known.record), archived: true });
+      host.store.saveThread({ ...(known.actor?.record ?? rowOf(host.store, known.record)), archived: true });
       return new Reply({}, () => host.broadcast("thread/archived", { threadId: id }));
     },
   }),
@@ -73,11 +74,11 @@ export const threadChangeMethods: readonly Method[] = [
     async handler({ threadId }, { host }) {
       const known = await storedThread(host, threadId);
       const { id } = known.record;
-      if (known.record.harness !== null && host.store.thread(id) === null) {
-        throw notSupported("thread/delete", "the saved session belongs to the program that wrote it");
-      }
+      const { harness, nativeSessionId } = known.actor?.record ?? known.record;
       await host.threads.unload(id);
       host.store.deleteThread(id);
+      // The harness's file stays: it may hold the only record of that work, and its program still lists it.
+      if (harness !== null && nativeSessionId !== null) host.store.hideSession({ harness, nativeSessionId });
       return new Reply({}, () => host.broadcast("thread/deleted", { threadId: id }));
     },
   }),

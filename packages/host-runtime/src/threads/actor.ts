@@ -57,6 +57,8 @@ export class ThreadActor {
   /** Nothing new begins any more. */
   #closed = false;
   #onIdle: (() => void) | null = null;
+  /** The session of an ephemeral thread that is hidden already. */
+  #hidden: string | null = null;
   /** Goes up whenever a turn begins or ends: what was read of the history before may be out of date then. */
   #version = 0;
 
@@ -121,12 +123,22 @@ export class ThreadActor {
     const record = { ...this.#record, ...change };
     if (!record.ephemeral) this.#services.store.saveThread(record);
     this.#record = record;
+    this.#hideEphemeral();
   }
 
   /** Changes it as the thread goes on: what cannot be saved now is saved later. */
   #note(change: Partial<ThreadRecord>): void {
     this.#record = { ...this.#record, ...change };
     if (!this.#record.ephemeral) this.#services.store.keepThread(this.#record);
+    this.#hideEphemeral();
+  }
+
+  /** A harness may save the session of a thread that is not to be kept: it must not be found as one of another program. */
+  #hideEphemeral(): void {
+    const { ephemeral, harness, nativeSessionId } = this.#record;
+    if (!ephemeral || harness === null || nativeSessionId === null || nativeSessionId === this.#hidden) return;
+    this.#hidden = nativeSessionId;
+    this.#services.store.hideSession({ harness, nativeSessionId });
   }
 
   /** Takes new settings and tells who watches. `model` is what the thread really runs on. */

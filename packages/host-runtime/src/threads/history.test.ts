@@ -188,7 +188,6 @@ describe("saved sessions in a folder", () => {
     const opened = await client.call("thread/resume", { threadId: id });
     expect(opened.thread.turns.map((turn) => turn.id)).toEqual([turnIdFor("fake", "abc", "k1"), turnIdFor("fake", "abc", "k2")]);
     expect(opened.thread.turns[0]!.items.at(-1)).toMatchObject({ text: "answer to old prompt", phase: "final_answer" });
-    expect((await client.request("thread/delete", { threadId: id })).error?.code).toBe(-32601);
 
     await client.call("turn/start", { threadId: id, input: text("go on") });
     await client.turnsCompleted(1);

@@ -6,6 +6,7 @@ import type { Turn } from "@foldcast/protocol-core/wire";
 import type { ThreadStore, TurnFact } from "../store/store.ts";
 import { withDetail } from "./feed.ts";
 import { turnIdFor } from "./ids.ts";
+import type { KeptIndexes } from "./kept-indexes.ts";
 
 /** For whom a turn is projected. */
 export interface Viewer {
@@ -19,6 +20,7 @@ export interface ThreadHistoryOptions {
   harness: string;
   threadId: string;
   store: ThreadStore;
+  indexes: KeptIndexes;
   /** Everything that a projector of one of these turns needs but the turn's id. */
   projector: Omit<ProjectorOptions, "turnId">;
 }
@@ -30,7 +32,9 @@ export type SavedTurn = TurnFact & { turnKey: string };
 export class ThreadHistory {
   readonly #options: ThreadHistoryOptions;
   #index: HistoryIndex | null = null;
-  #ids: string[] = [];
+  #ids: readonly string[] = [];
+  /** The index knows more than the one that is kept. */
+  #grown = false;
   #busy: Promise<void> = Promise.resolve();
 
   constructor(options: ThreadHistoryOptions) {
@@ -45,7 +49,7 @@ export class ThreadHistory {
   turnIds(): Promise<readonly string[]> {
     return this.#inOrder(async () => {
       await this.#refresh();
-      return [...this.#ids];
+      return this.#ids;
     });
   }
 
@@ -73,21 +77,25 @@ export class ThreadHistory {
   close(): Promise<void> {
     return this.#inOrder(async () => {
       const index = this.#index;
+      if (index !== null && this.#grown) this.#options.indexes.keep(index);
       this.#index = null;
       this.#ids = [];
+      this.#grown = false;
       await index?.close();
     });
   }
 
   async #refresh(): Promise<HistoryIndex> {
-    if (this.#index === null) this.#index = await this.#options.source.open(this.#options.file);
-    else if (await this.#index.refresh()) this.#ids = [];
-    const { turns, nativeSessionId } = this.#index;
-    const { harness, store, threadId } = this.#options;
-    for (let at = this.#ids.length; at < turns.length; at += 1) {
-      const { key } = turns[at]!;
-      this.#ids.push(store.turnByKey(threadId, key)?.turnId ?? turnIdFor(harness, nativeSessionId, key));
+    if (this.#index === null) this.#index = await this.#options.indexes.open(this.#options.source, this.#options.file);
+    else if (await this.#index.refresh()) {
+      this.#ids = [];
+      this.#grown = true;
     }
+    const { turns, nativeSessionId } = this.#index;
+    if (this.#ids.length === turns.length) return this.#index;
+    const { harness, store, threadId } = this.#options;
+    const ours = new Map(store.turns(threadId).map((fact) => [fact.turnKey, fact.turnId]));
+    this.#ids = turns.map(({ key }) => ours.get(key) ?? turnIdFor(harness, nativeSessionId, key));
     return this.#index;
   }
 
@@ -111,6 +119,8 @@ export class ThreadHistory {
       }
     }
     const turn = projector.turn(viewer.policy);
+    const first = fact?.origin === undefined ? undefined : turn.items.find(({ type }) => type === "userMessage");
+    if (first !== undefined) details.set(first.id, { ...details.get(first.id), origin: fact!.origin });
     return viewer.detail ? { ...turn, items: turn.items.map((item) => withDetail(item, details.get(item.id))) } : turn;
   }
 }

@@ -4,6 +4,7 @@ import type { ThreadRecord } from "../store/store.ts";
 import { ThreadActor } from "./actor.ts";
 import { ThreadHistory } from "./history.ts";
 import type { SavedTurn, Viewer } from "./history.ts";
+import { KnownThreads } from "./known-threads.ts";
 import { listThreads } from "./list.ts";
 import type { Page, TurnList } from "./pages.ts";
 import { projectorOptions } from "./projector-options.ts";
@@ -26,12 +27,14 @@ export interface KnownThread {
 export class ThreadRegistry {
   readonly #services: ThreadServices;
   readonly #saved: SavedSessions;
+  readonly #known: KnownThreads;
   readonly #actors = new Map<string, ThreadActor>();
   readonly #histories = new Map<string, ThreadHistory>();
 
   constructor(services: ThreadServices, saved: SavedSessions) {
     this.#services = services;
     this.#saved = saved;
+    this.#known = new KnownThreads(services.store, saved);
   }
 
   get loadedIds(): string[] {
@@ -54,7 +57,7 @@ export class ThreadRegistry {
   async find(id: string): Promise<KnownThread | null> {
     const actor = this.loaded(id);
     if (actor !== null) return { record: actor.record, actor };
-    const record = this.#services.store.thread(id) ?? (await this.#saved.find(id));
+    const record = await this.#known.find(id);
     return record === null ? null : { record, actor: this.loaded(id) };
   }
 
@@ -67,14 +70,7 @@ export class ThreadRegistry {
   }
 
   async list(params: ThreadListParams): Promise<Page<ThreadRecord>> {
-    const { store } = this.#services;
-    const records = new Map<string, ThreadRecord>();
-    for (const record of store.threads()) if (record.harness !== null) records.set(record.id, record);
-    for (const record of await this.#saved.records()) {
-      // A session that we started is never also listed as found.
-      if (!records.has(record.id) && store.threadByNative(record.harness!, record.nativeSessionId!) === null) records.set(record.id, record);
-    }
-    return listThreads(records.values(), params);
+    return listThreads(await this.#known.records(), params);
   }
 
   /**
@@ -140,7 +136,7 @@ export class ThreadRegistry {
       const source = (await this.#services.catalogue.adapter(record.harness)).history;
       if (source === null) return null;
       const projector = projectorOptions({ id: record.id, harness: record.harness, cwd: record.cwd }, this.#services.catalogue.toolMaps);
-      history = new ThreadHistory({ source, file: record.file, harness: record.harness, threadId: record.id, store: this.#services.store, projector });
+      history = new ThreadHistory({ source, file: record.file, harness: record.harness, threadId: record.id, store: this.#services.store, indexes: this.#saved.indexes, projector });
     }
     // Last used goes last; the first is let go.
     this.#histories.delete(record.id);

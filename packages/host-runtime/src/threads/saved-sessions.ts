@@ -1,145 +1,207 @@
-import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { HarnessAdapter, HistoryIndex } from "@foldcast/protocol-core/harness";
+import { setTimeout as delay } from "node:timers/promises";
+import type { HarnessAdapter, HistoryPlaces } from "@foldcast/protocol-core/harness";
 import type { HarnessCatalogue } from "../harness/catalogue.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ThreadRecord } from "../store/store.ts";
-import { threadIdFor } from "./ids.ts";
+import { VERSION } from "../version.ts";
+import { isSession, nativeKey, peekByIndex, recogniser, recordOf, threadsAmong } from "./found-sessions.ts";
+import type { Session } from "./found-sessions.ts";
+import { KeptIndexes } from "./kept-indexes.ts";
+import { SessionCache } from "./session-cache.ts";
+import type { KnownFile } from "./session-cache.ts";
+import { findSessionFiles, statFile } from "./session-files.ts";
+import type { SessionFile, SessionFolder } from "./session-files.ts";
 
-/** Bounds of one scan: folders of saved sessions can be anything. */
-const MAX_FILES = 20_000;
-const MAX_DEPTH = 8;
-const HEAD_BYTES = 8192;
-/** A folder is looked at again after this long at the earliest. */
-const RESCAN_MS = 2_000;
-
-interface Known {
-  size: number;
-  mtimeMs: number;
-  /** Null for a file that no adapter reads. */
-  record: ThreadRecord | null;
+/** Which saved sessions of other programs are threads here. */
+export interface DiscoveryOptions {
+  /** Whether the folders are looked at in which the harnesses of this machine keep their sessions. */
+  enabled: boolean;
+  /** More folders, with sessions of any harness. */
+  folders: readonly string[];
+  /** So many files are looked at, the newest. */
+  maxSessions: number;
+  /** Milliseconds since a file was last written; older ones are left out. Null = no limit. */
+  maxAgeMs: number | null;
+  /** Where what was seen is kept, so that the next start need not look again; null = in memory only. */
+  cacheDir: string | null;
+  /** The adapters' folders are found by these. */
+  env: HistoryPlaces["env"];
+  home: string;
+  /** A scan that takes long, now and then: files looked at and to be looked at. */
+  onProgress(done: number, total: number): void;
 }
 
+export const DEFAULT_MAX_SESSIONS = 10_000;
+export const NO_DISCOVERY: DiscoveryOptions = {
+  enabled: false, folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", onProgress: () => undefined,
+};
+
+/** Levels below a folder of the person's own choice. */
+const MAX_DEPTH = 8;
+/** Stock clients ask for several lists at a time. */
+const RESCAN_MS = 250;
+/** A list waits so long for a scan; what is not seen by then is there the next time. */
+const SCAN_PATIENCE_MS = 5_000;
+const PROGRESS_AFTER_MS = 1_000;
+const PROGRESS_EVERY_MS = 500;
+const FILES_AT_ONCE = 4;
+
 /**
- * Saved sessions in folders, found by asking every adapter whether a file is one of its own. Nothing is read before
- * somebody asks; a file is read again only when it changed.
+ * Sessions that harnesses saved on this machine without us, as threads. Nothing is read before somebody asks, and a
+ * file again only when its size or time has changed, in this process or in one before.
  */
 export class SavedSessions {
-  readonly #folders: readonly string[];
+  readonly indexes: KeptIndexes;
+  readonly #options: DiscoveryOptions;
   readonly #catalogue: HarnessCatalogue;
   readonly #log: Logger;
   readonly #now: () => number;
-  readonly #known = new Map<string, Known>();
+  /** Our folder of an adapter, by its id. */
+  readonly #dataDirOf: (harness: string) => string;
+  #cache: SessionCache | null = null;
+  #records: readonly ThreadRecord[] = [];
+  #byId: ReadonlyMap<string, Session> = new Map();
+  #byNative: ReadonlyMap<string, ThreadRecord> = new Map();
   #scannedAt = -Infinity;
   #scan: Promise<void> | null = null;
 
-  constructor(options: { folders: readonly string[]; catalogue: HarnessCatalogue; log: Logger; now: () => number }) {
-    this.#folders = options.folders;
+  constructor(options: { discovery: DiscoveryOptions; catalogue: HarnessCatalogue; dataDirOf: (harness: string) => string; log: Logger; now: () => number }) {
+    const { cacheDir } = options.discovery;
+    this.#options = options.discovery;
     this.#catalogue = options.catalogue;
+    this.#dataDirOf = options.dataDirOf;
     this.#log = options.log;
     this.#now = options.now;
+    this.indexes = new KeptIndexes(cacheDir === null ? null : join(cacheDir, "history"), options.log);
   }
 
+  /** All that are threads, newest file first. While a first scan takes long: those that it has seen. */
   async records(): Promise<readonly ThreadRecord[]> {
-    if (this.#folders.length === 0) return [];
-    if (this.#now() - this.#scannedAt > RESCAN_MS) {
-      this.#scan ??= this.#rescan().finally(() => {
+    if (!this.#options.enabled && this.#options.folders.length === 0) return [];
+    if (this.#scan === null && this.#now() - this.#scannedAt > RESCAN_MS) {
+      this.#scan = this.#rescan().catch((error: unknown) => this.#log.error("looking for saved sessions failed", { error })).finally(() => {
         this.#scan = null;
         this.#scannedAt = this.#now();
       });
-      await this.#scan;
     }
-    return [...this.#known.values()].flatMap(({ record }) => (record === null ? [] : [record]));
+    if (this.#scan !== null) await patiently(this.#scan);
+    return this.#records;
   }
 
+  /** One of them by its thread's id; without a scan where it was seen before and is still there. */
   async find(id: string): Promise<ThreadRecord | null> {
-    return (await this.records()).find((record) => record.id === id) ?? null;
+    const known = this.#byId.get(id);
+    if (known !== undefined && isSame(known, statFile(known.file))) return recordOf(known);
+    await this.records();
+    const found = this.#byId.get(id);
+    return found === undefined ? null : recordOf(found);
+  }
+
+  /** The session as it was last seen; nothing is looked at. */
+  seen(harness: string, nativeSessionId: string): ThreadRecord | null {
+    return this.#byNative.get(nativeKey(harness, nativeSessionId)) ?? null;
   }
 
   async #rescan(): Promise<void> {
-    const adapters = [...(await this.#catalogue.adapters()).values()].filter((adapter) => adapter.history !== null);
-    const files: string[] = [];
-    for (const folder of this.#folders) await this.#walk(folder, 0, files);
-    if (files.length === MAX_FILES) this.#log.warn("too many files in the folders of saved sessions; the rest is left out", { limit: MAX_FILES });
-    const present = new Set(files);
-    for (const file of this.#known.keys()) if (!present.has(file)) this.#known.delete(file);
-    for (const file of files) await this.#look(file, adapters);
+    const adapters = new Map([...(await this.#catalogue.adapters())].filter(([, adapter]) => adapter.history !== null));
+    const cache = (this.#cache ??= await this.#loadCache(adapters));
+    const found = await findSessionFiles(this.#foldersOf(adapters), this.#log);
+    const oldest = this.#options.maxAgeMs === null ? -Infinity : this.#now() - this.#options.maxAgeMs;
+    const files = found.filter(({ mtimeMs }) => mtimeMs >= oldest).slice(0, this.#options.maxSessions);
+    const changed = files.filter((file) => !isSame(cache.files.get(file.file), file));
+    const gone = dropMissing(cache, found);
+    if (changed.length > 0) await this.#lookAt(changed, adapters, cache, files);
+    // Also the first time, when all of it comes from the cache.
+    if (changed.length > 0 || gone || this.#scannedAt === -Infinity) await this.#publish(files, adapters, cache);
   }
 
-  async #walk(folder: string, depth: number, files: string[]): Promise<void> {
-    const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-      this.#log.warn("cannot read a folder of saved sessions", { folder, error });
-      return [];
-    });
-    for (const entry of entries) {
-      if (files.length >= MAX_FILES) return;
-      const path = join(folder, entry.name);
-      if (entry.isFile()) files.push(path);
-      else if (entry.isDirectory() && depth < MAX_DEPTH) await this.#walk(path, depth + 1, files);
-    }
+  async #loadCache(adapters: ReadonlyMap<string, HarnessAdapter>): Promise<SessionCache> {
+    const { cacheDir } = this.#options;
+    const stamp = JSON.stringify({ foldcast: VERSION, harnesses: [...adapters.keys()] });
+    const cache = new SessionCache(cacheDir === null ? null : join(cacheDir, "saved-sessions.jsonl"), stamp, this.#log);
+    await cache.load();
+    return cache;
   }
 
-  async #look(file: string, adapters: readonly HarnessAdapter[]): Promise<void> {
-    const stats = await stat(file).catch(() => null);
-    if (stats === null) return void this.#known.delete(file);
-    const { size, mtimeMs, birthtimeMs } = stats;
-    const known = this.#known.get(file);
-    if (known?.size === size && known.mtimeMs === mtimeMs) return;
-    this.#known.set(file, { size, mtimeMs, record: null });
+  #foldersOf(adapters: ReadonlyMap<string, HarnessAdapter>): SessionFolder[] {
+    const { enabled, folders, env, home } = this.#options;
+    const own = [...adapters].flatMap(([harness, { history }]) =>
+      (enabled ? (history!.roots?.({ env, home, dataDir: this.#dataDirOf(harness) }) ?? []) : []).map((root) => ({ ...root, harness })));
+    return [...own, ...folders.map((folder) => ({ folder, depth: MAX_DEPTH, harness: null }))];
+  }
+
+  /** Looks at files, newest first. What was seen is published now and then while that takes long. */
+  async #lookAt(changed: readonly SessionFile[], adapters: ReadonlyMap<string, HarnessAdapter>, cache: SessionCache, all: readonly SessionFile[]): Promise<void> {
+    const started = performance.now();
+    let reportAt = started + PROGRESS_AFTER_MS;
+    const seen: KnownFile[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let file = changed[next++]; file !== undefined; file = changed[next++]) {
+        const entry = await this.#look(file, adapters);
+        cache.files.set(file.file, entry);
+        seen.push(entry);
+        if (performance.now() < reportAt) continue;
+        reportAt = performance.now() + PROGRESS_EVERY_MS;
+        this.#options.onProgress(seen.length, changed.length);
+        await this.#publish(all, adapters, cache);
+      }
+    };
+    await Promise.all(Array.from({ length: FILES_AT_ONCE }, work));
+    if (reportAt > started + PROGRESS_AFTER_MS) this.#options.onProgress(changed.length, changed.length);
+    await cache.save(seen);
+  }
+
+  async #look({ file, harness, size, mtimeMs }: SessionFile, adapters: ReadonlyMap<string, HarnessAdapter>): Promise<KnownFile> {
     try {
-      const head = await readHead(file);
-      const adapter = adapters.find((each) => each.history!.recognises(file, head));
-      if (adapter === undefined) return;
-      this.#known.set(file, { size, mtimeMs, record: await this.#read(file, adapter, { birthtimeMs, mtimeMs }) });
+      const adapter = harness === null ? await recogniser(file, adapters) : adapters.get(harness);
+      if (adapter === undefined) return { file, size, mtimeMs, harness: null, peek: null };
+      const { history, manifest } = adapter;
+      return { file, size, mtimeMs, harness: manifest.id, peek: await (history!.peek?.(file) ?? peekByIndex(history!, file)) };
     } catch (error) {
       this.#log.info("cannot read a saved session", { file, error });
+      return { file, size, mtimeMs, harness, peek: null };
     }
   }
 
-  async #read(file: string, adapter: HarnessAdapter, times: { birthtimeMs: number; mtimeMs: number }): Promise<ThreadRecord | null> {
-    const index = await adapter.history!.open(file);
-    try {
-      return index.turns.length === 0 ? null : recordOf(index, adapter.manifest.id, times);
-    } finally {
-      await index.close();
+  async #publish(files: readonly SessionFile[], adapters: ReadonlyMap<string, HarnessAdapter>, cache: SessionCache): Promise<void> {
+    const known = files.map(({ file }) => cache.files.get(file)).filter((each) => each !== undefined).filter(isSession);
+    const threads = await threadsAmong(known, adapters, this.#log);
+    const byId = new Map<string, Session>();
+    const byNative = new Map<string, ThreadRecord>();
+    const records: ThreadRecord[] = [];
+    for (const session of threads) {
+      const record = recordOf(session);
+      records.push(record);
+      byId.set(record.id, session);
+      byNative.set(nativeKey(session.harness, session.peek.nativeSessionId), record);
     }
+    // Sub-agents are in no list, and can be opened by who knows their id.
+    for (const child of known.filter(({ peek }) => peek.kind === "child")) {
+      const { id } = recordOf(child);
+      if (!byId.has(id)) byId.set(id, child);
+    }
+    [this.#records, this.#byId, this.#byNative] = [records, byId, byNative];
   }
 }
 
-function recordOf(index: HistoryIndex, harness: string, times: { birthtimeMs: number; mtimeMs: number }): ThreadRecord {
-  const { turns } = index;
-  const started = turns.map((turn) => turn.startedAt).filter((at) => at !== null);
-  const ended = turns.map((turn) => turn.completedAt ?? turn.startedAt).filter((at) => at !== null);
-  const createdAt = started[0] ?? Math.floor(times.birthtimeMs);
-  return {
-    id: threadIdFor(harness, index.nativeSessionId),
-    harness,
-    nativeSessionId: index.nativeSessionId,
-    file: index.file,
-    model: null,
-    effort: null,
-    cwd: index.cwd ?? "/",
-    name: index.title,
-    preview: turns.find((turn) => turn.prompt !== "")?.prompt ?? "",
-    archived: false,
-    ephemeral: false,
-    threadSource: null,
-    originator: null,
-    forkedFromId: null,
-    section: null,
-    gitInfo: null,
-    createdAt,
-    updatedAt: ended.at(-1) ?? Math.floor(times.mtimeMs),
-    recencyAt: started.at(-1) ?? Math.floor(times.mtimeMs),
-  };
+async function patiently(scan: Promise<void>): Promise<void> {
+  const patience = new AbortController();
+  const waited = delay(SCAN_PATIENCE_MS, undefined, { ref: false, signal: patience.signal }).catch(() => undefined);
+  await Promise.race([scan, waited]);
+  patience.abort();
 }
 
-async function readHead(file: string): Promise<string> {
-  const handle = await open(file, "r");
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+function isSame(known: KnownFile | undefined, now: { size: number; mtimeMs: number } | null): boolean {
+  return known !== undefined && now !== null && known.size === now.size && known.mtimeMs === now.mtimeMs;
+}
+
+/** Files that are gone are forgotten; those that only fall out of the limits are not: they need no second look. */
+function dropMissing(cache: SessionCache, found: readonly SessionFile[]): boolean {
+  if (cache.files.size === 0) return false;
+  const present = new Set(found.map(({ file }) => file));
+  let dropped = false;
+  for (const file of cache.files.keys()) if (!present.has(file)) dropped = cache.files.delete(file);
+  return dropped;
 }
