@@ -10,6 +10,7 @@ import { harnessDataDir, harnessEnvironment } from "./harness/environment.ts";
 import { StartGate } from "./harness/start-gate.ts";
 import { InteractionManager } from "./interactions/manager.ts";
 import type { Logger } from "./log/logger.ts";
+import { shapeOf } from "./log/shape.ts";
 import { dispatch } from "./methods/dispatch.ts";
 import { describePlatform, userAgent } from "./platform.ts";
 import { Connection } from "./rpc/connection.ts";
@@ -147,7 +148,8 @@ export class Host implements ConnectionHandler {
   }
 
   answer(connection: Connection, id: RequestId, outcome: { result: unknown } | { error: unknown }): void {
-    if (!this.interactions.reply(connection, id, outcome)) this.options.log.debug("an answer to no open request", { id });
+    // Not the id: what a client makes up may be anything.
+    if (!this.interactions.reply(connection, id, outcome)) this.options.log.debug("an answer that changes nothing", { shape: shapeOf({ id, ...outcome }) });
   }
 
   /** Unix milliseconds. */

@@ -1,5 +1,5 @@
-import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
-import { fromServerRequest, payloadOf, readTyped, toServerReply } from "@foldcast/protocol-core/interaction";
+import type { AgentRequest, InteractionAnswer } from "@foldcast/protocol-core/harness";
+import { changesOf, fromServerRequest, payloadOf, readTyped, toServerReply } from "@foldcast/protocol-core/interaction";
 import type { FormAnswers, InteractionPayload, Locale, TypedAnswer } from "@foldcast/protocol-core/interaction";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import type { RequestId, ServerRequestMethod, ServerRequestReply, ThreadItem } from "@foldcast/protocol-core/wire";
@@ -12,12 +12,12 @@ export class OpenRequest {
   readonly method: ServerRequestMethod;
   readonly threadId: string;
   readonly item: ThreadItem | null;
-  readonly request: InteractionRequest;
+  readonly request: AgentRequest;
   readonly payload: InteractionPayload;
   readonly #params: unknown;
   #answers: FormAnswers = {};
 
-  private constructor(id: RequestId, method: ServerRequestMethod, params: Readonly<Record<string, unknown>>, item: ThreadItem | null, request: InteractionRequest, payload: InteractionPayload) {
+  private constructor(id: RequestId, method: ServerRequestMethod, params: Readonly<Record<string, unknown>>, item: ThreadItem | null, request: AgentRequest, payload: InteractionPayload) {
     this.id = id;
     this.method = method;
     this.threadId = typeof params["threadId"] === "string" ? params["threadId"] : "";
@@ -32,9 +32,9 @@ export class OpenRequest {
     if (!isJsonObject(params)) return null;
     const read = fromServerRequest(method, params, item);
     if (read === null) return null;
-    const offers = offersOf(params["foldcast"]);
-    const request: InteractionRequest = offers === null ? read : read.kind === "approval" ? { ...read, offers } : { id: read.id, kind: "approval", about: "tool", reason: read.questions[0]?.question ?? null, offers };
-    return new OpenRequest(id, method as ServerRequestMethod, params, item, request, payloadOf(request, String(id), null, locale));
+    const request = asOffered(read, offersOf(params["foldcast"]));
+    const payload = payloadOf(request, { interactionId: String(id), expiresAt: null, locale, changes: changesOf(request, item) });
+    return new OpenRequest(id, method as ServerRequestMethod, params, item, request, payload);
   }
 
   /** What the typed text does. An answer to one of several questions is kept until the last one is answered. */
@@ -47,6 +47,13 @@ export class OpenRequest {
   reply(answer: InteractionAnswer): ServerRequestReply {
     return toServerReply(this.method, this.#params, answer);
   }
+}
+
+/** What really is on offer, where the server says so: an approval may have come as a question. */
+function asOffered(read: AgentRequest, offers: readonly ("accept" | "decline" | "acceptForSession")[] | null): AgentRequest {
+  if (offers === null || read.kind === "elicitation") return read;
+  if (read.kind === "approval") return { ...read, offers };
+  return { id: read.id, kind: "approval", about: "tool", reason: read.questions[0]?.question ?? null, offers };
 }
 
 /** What a foldcast server says of an approval beside Codex's own members: what really is on offer. */

@@ -2,7 +2,7 @@ import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
 import { foldTurn, isRenderable } from "@foldcast/protocol-core/folding";
 import { renderFallback } from "@foldcast/protocol-core/interaction";
 import type { Locale } from "@foldcast/protocol-core/interaction";
-import { PATCH_LIMITS, presentTool, previewText, toolDetail } from "@foldcast/protocol-core/tools";
+import { presentTool, toolDetail } from "@foldcast/protocol-core/tools";
 import { turnOfView } from "@foldcast/protocol-core/view";
 import type { TurnView } from "@foldcast/protocol-core/view";
 import type { Notification, PlanStep, Thread, ThreadItem } from "@foldcast/protocol-core/wire";
@@ -61,16 +61,15 @@ export class TextView implements ChatView {
     }
   }
 
-  asked({ payload, item }: OpenRequest): void {
+  asked({ payload }: OpenRequest): void {
     this.#out.keep();
     this.#out.line("");
-    if (item?.type === "fileChange") for (const change of item.changes) this.#out.line(`${change.path}\n${previewText(change.diff, PATCH_LIMITS).text.trimEnd()}`);
     this.#out.line(renderFallback(payload, this.#locale));
     this.#out.line("");
   }
 
   answered(_request: OpenRequest, answer: InteractionAnswer): void {
-    this.#out.dim(answer.kind === "approval" ? `→ ${answer.decision}` : `→ ${Object.values(answer.answers).flat().join(", ") || "skipped"}`);
+    this.#out.dim(`→ ${wordsOf(answer)}`);
   }
 
   turnEnded(turn: TurnView): void {
@@ -133,5 +132,16 @@ export class TextView implements ChatView {
 
   #showPlan(plan: readonly PlanStep[]): void {
     for (const { step, status } of plan) this.#out.line(`  ${MARKS[status]} ${step}`);
+  }
+}
+
+function wordsOf(answer: InteractionAnswer): string {
+  switch (answer.kind) {
+    case "approval":
+      return answer.text === undefined ? answer.decision : `${answer.decision}: ${answer.text}`;
+    case "question":
+      return Object.values(answer.answers).flat().join(", ") || "skipped";
+    case "elicitation":
+      return [answer.action, ...Object.entries(answer.content ?? {}).map(([name, value]) => `${name}: ${String(value)}`)].join(", ");
   }
 }

@@ -6,7 +6,8 @@ import type { Frame } from "../rpc/frame.ts";
 import { MemoryInteractionStore } from "../store/interactions.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { InteractionManager } from "./manager.ts";
-import type { InteractionHome, Screen } from "./policy.ts";
+import type { Answerer } from "./pending.ts";
+import type { ChannelIdentity, InteractionHome, Screen } from "./policy.ts";
 
 const COMMAND: InteractionRequest = { id: "r1", kind: "approval", about: "command", command: "rm -rf build", offers: ["accept", "acceptForSession", "decline", "cancel"] };
 const QUESTION: InteractionRequest = { id: "q1", kind: "question", questions: [{ id: "folder", question: "Which?", options: [{ label: "build" }, { label: "dist" }] }] };
@@ -16,8 +17,8 @@ class FakeScreen implements Screen {
   readonly session: Screen["session"];
   readonly frames: Record<string, unknown>[] = [];
 
-  constructor(name: string, interaction = false, messages: "held" | "eager" = "held") {
-    this.session = { name, interaction, policy: { messages } };
+  constructor(name: string, interaction = false, channel: ChannelIdentity | null = null) {
+    this.session = { name, interaction, channel, policy: { messages: "held" } };
   }
   send(frame: Frame): void {
     this.frames.push(JSON.parse(frame.text) as Record<string, unknown>);
@@ -35,8 +36,12 @@ class FakeScreen implements Screen {
 class FakeTurn implements InteractionHome {
   readonly threadId = "TH";
   readonly turnId = "T";
+  readonly turnKey = "k1";
   readonly cwd = "/w";
   readonly item = null;
+  startedBy: InteractionHome["startedBy"] = null;
+  takesDenyText = true;
+  readonly inputs: unknown[] = [];
   readonly log: string[] = [];
   readonly answers: InteractionAnswer[] = [];
   readonly subscribers: Set<Screen>;
@@ -54,9 +59,13 @@ class FakeTurn implements InteractionHome {
       },
     };
   }
-  answer(answer: InteractionAnswer): void {
+  answer(answer: InteractionAnswer, words: string | null): void {
     this.answers.push(answer);
     this.log.push(answer.kind === "approval" ? answer.decision : "answers");
+    if (words !== null) this.log.push(`then says: ${words}`);
+  }
+  input(...given: unknown[]): void {
+    this.inputs.push(given);
   }
   interrupt(): void {
     this.log.push("interrupt");
@@ -65,6 +74,9 @@ class FakeTurn implements InteractionHome {
     this.log.push(`waiting ${flags.join(",")}`);
   }
 }
+
+/** The person at a client of their own. */
+const me = (client = "a"): Answerer => ({ client, channel: null, sender: null });
 
 function setup(...screens: FakeScreen[]) {
   const clock = new VirtualClock();
@@ -156,23 +168,22 @@ describe("an approval", () => {
     clock.pass(1);
     expect(turn.answers).toEqual([{ kind: "approval", decision: "decline", text: "Nobody answered within 1 seconds." }]);
     expect(manager.reply(late, "foldcast:i1", { result: { decision: "accept" } })).toBe(false);
-    expect(manager.typed("TH", "foldcast:i1", "approve", { client: "late", sender: null })).toEqual({ ok: false, message: "The interaction foldcast:i1 has expired." });
+    expect(manager.typed("TH", "foldcast:i1", "approve", me("late"))).toMatchObject({ status: "expired", message: "The interaction foldcast:i1 has expired." });
   });
 
-  it("is not answered by whom it was never shown, nor by a channel's person without a rule that allows it", () => {
+  it("is not answered by whom it was never shown, nor on another thread", () => {
     const { manager, turn } = setup(new FakeScreen("a"));
     manager.opened(COMMAND, turn);
     expect(manager.reply(new FakeScreen("stranger"), "foldcast:i1", { result: { decision: "accept" } })).toBe(false);
-    expect(manager.typed("TH", "foldcast:i1", "approve", { client: "channel", sender: "u-1" })).toMatchObject({ ok: false });
-    expect(manager.typed("another", "foldcast:i1", "approve", { client: "a", sender: null })).toMatchObject({ ok: false });
+    expect(manager.typed("another", "foldcast:i1", "approve", me())).toMatchObject({ status: "unknown" });
     expect(manager.size).toBe(1);
   });
 
   it("takes words for the agent with a typed no", () => {
     const { manager, turn } = setup();
     manager.opened(COMMAND, turn);
-    expect(manager.typed("TH", "foldcast:i1", "maybe", { client: "a", sender: null })).toEqual({ ok: false, message: "That is no answer to the interaction foldcast:i1. Expected: approve, deny, always." });
-    expect(manager.typed("TH", "foldcast:i1", "deny use git clean", { client: "a", sender: null })).toMatchObject({ ok: true });
+    expect(manager.typed("TH", "foldcast:i1", "maybe", me())).toMatchObject({ status: "invalid", message: "That is no answer to the interaction foldcast:i1. Expected: approve, deny, always." });
+    expect(manager.typed("TH", "foldcast:i1", "deny use git clean", me())).toMatchObject({ status: "accepted" });
     expect(turn.answers).toEqual([{ kind: "approval", decision: "decline", text: "use git clean" }]);
   });
 });
@@ -193,24 +204,23 @@ describe("a question", () => {
   it("of several parts is answered one by one", () => {
     const { manager, turn } = setup();
     manager.opened({ id: "q", kind: "question", questions: [{ id: "a", question: "A?", options: [{ label: "x" }, { label: "y" }] }, { id: "b", question: "B?", allowOther: true, options: [] }] }, turn);
-    const me = { client: "a", sender: null };
-    expect(manager.typed("TH", "foldcast:i1", "a=2", me)).toEqual({ ok: true, message: "Noted. Still open: b." });
-    expect(manager.typed("TH", "foldcast:i1", "free words", me)).toMatchObject({ ok: true });
+    expect(manager.typed("TH", "foldcast:i1", "a=2", me())).toEqual({ status: "accepted", message: "Noted. Still open: b.", open: ["b"], command: null });
+    expect(manager.typed("TH", "foldcast:i1", "free words", me())).toMatchObject({ status: "accepted" });
     expect(turn.answers).toEqual([{ kind: "question", answers: { a: ["y"], b: ["free words"] } }]);
   });
 });
 
 it("an answer to one of an earlier process is told that it has expired, and a store that fails keeps nobody waiting", () => {
   const store = new MemoryInteractionStore();
-  store.add({ id: "foldcast:old", threadId: "TH", turnId: "T0", kind: "approval", createdAt: 0, expiresAt: 1 });
+  store.add({ id: "foldcast:old", threadId: "TH", turnId: "T0", kind: "approval", native: null, createdAt: 0, expiresAt: 1 });
   const manager = new InteractionManager({ log: silentLogger, now: () => 5, store, newId: () => "i1" });
-  expect(manager.typed("TH", "foldcast:old", "approve", { client: "a", sender: null })).toEqual({ ok: false, message: "The interaction foldcast:old has expired." });
+  expect(manager.typed("TH", "foldcast:old", "approve", me())).toMatchObject({ status: "expired", message: "The interaction foldcast:old has expired: the server that asked has ended." });
   store.add = store.settle = () => {
     throw new Error("disk full");
   };
   const turn = new FakeTurn();
   manager.opened(COMMAND, turn);
-  manager.typed("TH", "foldcast:i1", "approve", { client: "a", sender: null });
+  manager.typed("TH", "foldcast:i1", "approve", me());
   expect(turn.answers).toEqual([{ kind: "approval", decision: "accept" }]);
 });
 
@@ -246,7 +256,8 @@ it("any race ends with every interaction settled once and no harness waiting", (
     const answered = new Map<string, number>();
     const open = new Set<string>();
     const homeOf = (requestId: string): InteractionHome => ({
-      threadId: turn.threadId, turnId: turn.turnId, cwd: turn.cwd, item: null, screens: turn.screens,
+      threadId: turn.threadId, turnId: turn.turnId, turnKey: null, cwd: turn.cwd, item: null, screens: turn.screens, startedBy: null, takesDenyText: true,
+      input: () => undefined,
       answer: () => {
         answered.set(requestId, (answered.get(requestId) ?? 0) + 1);
         open.delete(requestId);
@@ -275,7 +286,7 @@ it("any race ends with every interaction settled once and no harness waiting", (
           manager.reply(screens[step.who]!, `foldcast:i${step.which}`, METHOD_NOT_FOUND);
           break;
         case "type":
-          manager.typed("TH", `foldcast:i${step.which}`, step.value, { client: "a", sender: null });
+          manager.typed("TH", `foldcast:i${step.which}`, step.value, me());
           break;
         case "harnessCloses":
           open.delete(`h${step.which}`);

@@ -1,11 +1,23 @@
 import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
 import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
+import type { InputOrigin, Sender } from "@foldcast/protocol-core/interaction";
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import type { Frame } from "../rpc/frame.ts";
 
+/** A client that speaks for people: its name, and who of them may answer whatever is asked there. */
+export interface ChannelIdentity {
+  readonly name: string;
+  readonly approvers: readonly string[];
+}
+
 /** One client that watches a thread. */
 export interface Screen {
-  readonly session: { readonly name: string; readonly interaction: boolean; readonly policy: Pick<DeliveryPolicy, "messages"> } | null;
+  readonly session: {
+    readonly name: string;
+    readonly interaction: boolean;
+    readonly channel: ChannelIdentity | null;
+    readonly policy: Pick<DeliveryPolicy, "messages">;
+  } | null;
   send(frame: Frame): void;
 }
 
@@ -22,12 +34,20 @@ export type WaitingFlag = "waitingOnApproval" | "waitingOnUserInput";
 export interface InteractionHome {
   readonly threadId: string;
   readonly turnId: string;
+  /** The harness's own key of the turn; null where it has none yet. */
+  readonly turnKey: string | null;
   readonly cwd: string;
   /** What it is about, as clients have it; null = none of the items. */
   readonly item: ThreadItem | null;
+  /** Who started the turn, where a channel brought it. */
+  readonly startedBy: Sender | null;
+  /** False where a refusal has no place for words. */
+  readonly takesDenyText: boolean;
   readonly screens: Screens;
-  /** Gives the harness its answer; called at most once. */
-  answer(answer: InteractionAnswer): void;
+  /** Gives the harness its answer; called at most once. `words` go in as input, once the harness has the answer. */
+  answer(answer: InteractionAnswer, words: string | null): void;
+  /** Sends what was chosen as input, as if it had been typed. */
+  input(text: string, origin: InputOrigin): void;
   /** Ends the turn, unless it has ended. */
   interrupt(): void;
   /** What the thread waits for changed while its turn goes on. */
@@ -36,7 +56,8 @@ export interface InteractionHome {
 
 /**
  * Who answers what an agent asks. Every interaction that is opened is settled exactly once: by `home.answer`, or without
- * it where the harness itself let go of it (`closed`, `turnOver`).
+ * it where the harness itself let go of it (`closed`, `turnOver`). What nobody waits for, a quick reply, outlives its
+ * turn and ends with the next one (`turnBegins`) or with the thread (`threadOver`).
  */
 export interface InteractionPolicy {
   opened(request: InteractionRequest, home: InteractionHome): void;
@@ -44,4 +65,6 @@ export interface InteractionPolicy {
   closed(turnId: string, requestId: string): void;
   /** The turn ends, or was interrupted: the harness waits for nothing any more. Idempotent. */
   turnOver(turnId: string): void;
+  turnBegins(threadId: string): void;
+  threadOver(threadId: string): void;
 }

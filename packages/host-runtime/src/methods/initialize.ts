@@ -13,6 +13,7 @@ export const initializeMethods: readonly Method[] = [
       if (connection.session !== null) throw invalidRequest("Already initialized");
       const extension = FoldcastExtension.safeParse(capabilities?.extensions?.["foldcast"]);
       const title = clientInfo.title ?? null;
+      const channel = extension.data?.channel ?? null;
       connection.session = {
         name: clientInfo.name,
         version: clientInfo.version,
@@ -21,6 +22,7 @@ export const initializeMethods: readonly Method[] = [
         policy: policyFor({ name: clientInfo.name, title }, host.options.dialect),
         detail: extension.data?.detail ?? false,
         interaction: extension.data?.interaction ?? false,
+        channel: channel === null ? null : { name: channel.name, approvers: channel.approvers ?? [] },
       };
       const { platform } = host;
       const result = {

@@ -1,4 +1,5 @@
 import { invalidRequest } from "@foldcast/protocol-core/wire";
+import type { UserInput } from "@foldcast/protocol-core/wire";
 import {
   ThreadQueueAddParams, ThreadQueueDeleteParams, ThreadQueueListParams, ThreadQueueReorderParams, ThreadQueueStartParams, ThreadQueueUpdateParams,
 } from "@foldcast/protocol-core/wire/params";
@@ -12,7 +13,7 @@ import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
 import { readableThread, storedThread } from "./thread-lookup.ts";
-import { prepareTurn } from "./turns.ts";
+import { prepareTurn, typedAnswer } from "./turns.ts";
 import { toUserInput } from "./user-input.ts";
 
 const DEFAULT_LIMIT = 25;
@@ -27,6 +28,12 @@ function toWire(queued: QueuedInput): object {
   return { id: queued.id, input: queued.input, clientUserMessageId: queued.clientId ?? queued.id, responsesapiClientMetadata: queued.metadata };
 }
 
+/** A typed answer must never wait for a model. */
+function demandPrompt(input: UserInput[]): UserInput[] {
+  if (typedAnswer({ input, clientId: null }) !== null) throw invalidRequest("an answer to an interaction cannot wait; send it with turn/steer or turn/start");
+  return input;
+}
+
 const notWaiting = (id: string): Error => invalidRequest(`queued submission not found: ${id}`);
 
 export const queueMethods: readonly Method[] = [
@@ -36,7 +43,7 @@ export const queueMethods: readonly Method[] = [
     experimental: true,
     async handler({ threadId, input, clientUserMessageId, responsesapiClientMetadata }, { host, connection }) {
       const actor = await queueOwner(host, threadId);
-      const queued = { id: uuidv7(host.now()), input: toUserInput(input), clientId: clientUserMessageId, metadata: responsesapiClientMetadata ?? null };
+      const queued = { id: uuidv7(host.now()), input: demandPrompt(toUserInput(input)), clientId: clientUserMessageId, metadata: responsesapiClientMetadata ?? null };
       // On an idle thread nothing would ever come that lets it start.
       if (actor.run === null) await prepareTurn(actor, { threadId, input }, queued, host, connection);
       actor.queue.add(queued);
@@ -63,7 +70,7 @@ export const queueMethods: readonly Method[] = [
     async handler({ threadId, queuedSubmissionId, input, responsesapiClientMetadata: metadata }, { host }) {
       const actor = await queueOwner(host, threadId);
       const replaces = metadata != null && Object.keys(metadata).length > 0;
-      const queued = actor.queue.update(queuedSubmissionId, { input: toUserInput(input), ...(replaces ? { metadata } : {}) });
+      const queued = actor.queue.update(queuedSubmissionId, { input: demandPrompt(toUserInput(input)), ...(replaces ? { metadata } : {}) });
       if (queued === null) throw notWaiting(queuedSubmissionId);
       return { queuedSubmission: toWire(queued) };
     },

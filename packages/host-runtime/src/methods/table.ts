@@ -1,6 +1,7 @@
 import { configMethods } from "./config.ts";
 import { initializeMethods } from "./initialize.ts";
 import { staticMethods } from "./lists.ts";
+import { interactionMethods } from "./interactions.ts";
 import type { Method } from "./method.ts";
 import { modelMethods } from "./models.ts";
 import { threadChangeMethods } from "./thread-change.ts";
@@ -24,6 +25,7 @@ export const METHODS: readonly Method[] = [
   ...searchMethods,
   ...sectionMethods,
   ...turnMethods,
+  ...interactionMethods,
   ...unsupportedMethods,
   ...modelMethods,
   ...configMethods,

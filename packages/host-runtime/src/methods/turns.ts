@@ -1,4 +1,4 @@
-import type { HarnessAdapter, TurnInput } from "@foldcast/protocol-core/harness";
+import type { HarnessAdapter } from "@foldcast/protocol-core/harness";
 import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
 import type { InteractionCommand } from "@foldcast/protocol-core/interaction";
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
@@ -10,8 +10,10 @@ import type { ThreadActor } from "../threads/actor.ts";
 import { resolveModel } from "../threads/binding.ts";
 import { mergeSettings, requestedModel, sameSettings } from "../threads/settings.ts";
 import type { ThreadSettings } from "../threads/settings.ts";
+import type { ThreadInput } from "../threads/thread-input.ts";
 import { titleAnswer } from "../threads/title.ts";
 import { acceptedTurn } from "../threads/wire-thread.ts";
+import { answererOf } from "./interactions.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { loadedThread } from "./thread-lookup.ts";
@@ -29,19 +31,27 @@ async function settingsFor(actor: ThreadActor, params: TurnStartParams, host: Ho
 }
 
 /** The typed answer to an interaction in this input, wherever the client put its text. */
-function typedAnswer({ input }: TurnInput): InteractionCommand | null {
+export function typedAnswer({ input }: ThreadInput): InteractionCommand | null {
   const texts = input.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return [texts.join(""), ...texts].map(parseInteractionCommand).find((command) => command !== null) ?? null;
 }
 
 /** Takes a typed answer in the place of a harness. Gives what to tell where it could not be taken; null = it was. */
-function takeTyped(actor: ThreadActor, { interactionId, value }: InteractionCommand, host: Host, connection: Connection): string | null {
-  const { ok, message } = host.interactions.typed(actor.id, interactionId, value, { client: connection.session?.name ?? "", sender: null });
-  return ok ? null : message;
+function takeTyped(actor: ThreadActor, { interactionId, value }: InteractionCommand, { origin }: ThreadInput, host: Host, connection: Connection): string | null {
+  const { status, message } = host.interactions.typed(actor.id, interactionId, value, answererOf(connection, origin?.sender ?? null));
+  return status === "accepted" ? null : message;
+}
+
+/** The input of a request, with the person for whom a channel sends it. */
+function threadInput({ input, clientUserMessageId, foldcast }: Pick<TurnStartParams, "input" | "clientUserMessageId" | "foldcast">, connection: Connection): ThreadInput {
+  const sender = foldcast?.sender ?? null;
+  if (sender !== null) answererOf(connection, sender);
+  const origin = sender === null ? {} : { origin: { sender: { channel: sender.channel, chatId: sender.chatId, senderId: sender.senderId }, interactionId: null } };
+  return { input: toUserInput(input), clientId: clientUserMessageId ?? null, ...origin };
 }
 
 /** Brings the thread to where it can accept this input: settings taken over, bound to the harness of its model. Gives that harness. */
-export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, input: TurnInput, host: Host, connection: Connection): Promise<HarnessAdapter> {
+export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, input: ThreadInput, host: Host, connection: Connection): Promise<HarnessAdapter> {
   const settings = await settingsFor(actor, params, host, connection);
   const harness = actor.record.harness ?? settings.model?.slice(0, settings.model.indexOf("/")) ?? null;
   if (harness === null) throw invalidRequest("no model is available: no harness is ready");
@@ -55,11 +65,12 @@ export async function prepareTurn(actor: ThreadActor, params: TurnStartParams, i
 }
 
 async function startTurn(actor: ThreadActor, params: TurnStartParams, host: Host, connection: Connection): Promise<Reply> {
-  const input: TurnInput = { input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null };
+  const input = threadInput(params, connection);
   const command = typedAnswer(input);
   if (command !== null) {
+    const complaint = takeTyped(actor, command, input, host, connection);
+    // After it: a chosen reply has begun a turn of its own.
     const { run } = actor;
-    const complaint = takeTyped(actor, command, host, connection);
     if (run !== null && complaint !== null) throw invalidRequest(complaint);
     if (run !== null) return new Reply({ turn: acceptedTurn(run.id) });
     const { turnId, begin } = actor.acceptHostTurn(input, complaint ?? "Answered.");
@@ -100,9 +111,9 @@ export const turnMethods: readonly Method[] = [
       const { run } = actor;
       if (run === null) throw invalidRequest("no active turn to steer");
       if (params.expectedTurnId !== run.id) throw invalidRequest(`expected active turn id \`${params.expectedTurnId}\` but found \`${run.id}\``);
-      const input: TurnInput = { input: toUserInput(params.input), clientId: params.clientUserMessageId ?? null };
+      const input = threadInput(params, connection);
       const command = typedAnswer(input);
-      const complaint = command === null ? null : takeTyped(actor, command, host, connection);
+      const complaint = command === null ? null : takeTyped(actor, command, input, host, connection);
       if (complaint !== null) throw invalidRequest(complaint);
       if (command === null) await actor.add(input);
       return { turnId: run.id };

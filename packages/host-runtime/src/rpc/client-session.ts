@@ -1,4 +1,5 @@
 import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
+import type { ChannelIdentity } from "../interactions/policy.ts";
 
 /** What one client said in `initialize`, and what follows from it for everything that it is sent. */
 export interface ClientSession {
@@ -11,4 +12,6 @@ export interface ClientSession {
   detail: boolean;
   /** The client understands channel-neutral interactions. */
   interaction: boolean;
+  /** Set for a client that speaks for people. */
+  channel: ChannelIdentity | null;
 }

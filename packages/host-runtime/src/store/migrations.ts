@@ -19,6 +19,9 @@ const STEPS: readonly string[] = [
      thread_id TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, queued TEXT NOT NULL, PRIMARY KEY (thread_id, id)
    ) WITHOUT ROWID;
    CREATE TABLE sections (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, section TEXT NOT NULL);`,
+  `ALTER TABLE interactions ADD COLUMN turn_key TEXT;
+   ALTER TABLE interactions ADD COLUMN request_id TEXT;
+   ALTER TABLE interactions ADD COLUMN digest TEXT;`,
   // By the database itself, so that no way of changing a thread can leave its old session to be found again.
   `CREATE TABLE hidden_sessions (harness TEXT NOT NULL, native_id TEXT NOT NULL, PRIMARY KEY (harness, native_id)) WITHOUT ROWID;
    CREATE TRIGGER hide_deleted AFTER DELETE ON threads WHEN old.native_id IS NOT NULL AND old.harness IS NOT NULL

@@ -6,11 +6,16 @@ const section = z.object({
   name: z.string(),
   appearance: z.object({ icon: z.string().nullable(), color: z.string().nullable() }).nullable(),
 });
+const origin = z.object({
+  sender: z.object({ channel: z.string(), chatId: z.string(), senderId: z.string() }).nullable(),
+  interactionId: z.string().nullable(),
+}).exactOptional();
 const queuedInput = z.object({
   id: z.string(),
   input: z.array(z.looseObject({ type: z.string() })),
   clientId: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
+  origin,
 });
 
 const threadRecord = z.object({
@@ -54,6 +59,7 @@ const turnFact = z.object({
     .nullable(),
   startedAt: z.number().nullable(),
   completedAt: z.number().nullable(),
+  origin,
 });
 
 function parse(schema: z.ZodType, text: string): unknown {

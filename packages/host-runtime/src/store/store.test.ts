@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { MAX_KEPT_INTERACTIONS, type InteractionStore } from "./interactions.ts";
+import { MAX_KEPT_INTERACTIONS, SqliteInteractionStore, type InteractionStore, type NativeRequest } from "./interactions.ts";
 import { StoreLockedError } from "./lock.ts";
 import { MemoryThreadStore } from "./memory.ts";
 import { memoryStore, openStore } from "./open.ts";
@@ -162,7 +162,8 @@ it("lives in memory where there is no SQLite, and says so", () => {
 
 describe.each(driver === null ? ["memory"] : ["memory", "disk"])("interactions in %s", (where) => {
   const open = (): { interactions: InteractionStore; close: () => void } => (where === "disk" ? openStore(folder(), driver) : memoryStore(null));
-  const row = (name: string): Parameters<InteractionStore["add"]>[0] => ({ id: name, threadId: "a", turnId: "t", kind: "approval", createdAt: 1, expiresAt: 9 });
+  const row = (name: string, native: NativeRequest | null = null): Parameters<InteractionStore["add"]>[0] => ({ id: name, threadId: "a", turnId: "t", kind: "approval", native, createdAt: 1, expiresAt: 9 });
+  const kept = (name: string): object => ({ id: name, threadId: "a", turnId: "t", kind: "approval", createdAt: 1, expiresAt: 9 });
 
   it("are settled by the first who tries, and what an earlier process left has expired", () => {
     const { interactions, close } = open();
@@ -170,16 +171,42 @@ describe.each(driver === null ? ["memory"] : ["memory", "disk"])("interactions i
     interactions.add(row("two"));
     expect([interactions.settle("one", "answered", 3), interactions.settle("one", "expired", 4), interactions.settle("nobody", "answered", 5)]).toEqual([true, false, false]);
     expect(interactions.expirePending(6)).toBe(1);
-    expect(interactions.find("one")).toEqual({ ...row("one"), status: "answered", settledAt: 3 });
-    expect(interactions.find("two")).toEqual({ ...row("two"), status: "expired", settledAt: 6 });
+    expect(interactions.find("one")).toMatchObject({ ...kept("one"), status: "answered", settledAt: 3 });
+    expect(interactions.find("two")).toMatchObject({ ...kept("two"), status: "restarted", settledAt: 6 });
     expect(interactions.find("nobody")).toBeNull();
     close();
   });
 
-  it("are forgotten, the oldest first, beyond a thousand", () => {
+  it("wait again when the harness asks the same as before the restart: that one only, and once", () => {
     const { interactions, close } = open();
-    for (let at = 0; at <= MAX_KEPT_INTERACTIONS; at += 1) interactions.add(row(`i${at}`));
-    expect([interactions.find("i0"), interactions.find("i1")?.id]).toEqual([null, "i1"]);
+    const native: NativeRequest = { threadId: "a", turnKey: "k", requestId: "r", digest: "d" };
+    interactions.add(row("old", native));
+    expect(interactions.revive(native, "t2", 20)).toBeNull();
+    interactions.expirePending(6);
+    for (const other of [{ threadId: "b" }, { turnKey: "k2" }, { requestId: "r2" }, { digest: "d2" }]) expect(interactions.revive({ ...native, ...other }, "t2", 20)).toBeNull();
+    expect(interactions.revive(native, "t2", 20)).toBe("old");
+    expect(interactions.find("old")).toMatchObject({ turnId: "t2", expiresAt: 20, status: "pending", settledAt: null });
+    expect(interactions.revive(native, "t2", 20)).toBeNull();
+    expect(interactions.settle("old", "answered", 7)).toBe(true);
     close();
   });
+
+  it("are forgotten, the oldest first, beyond a thousand, but never while they wait", () => {
+    const { interactions, close } = open();
+    interactions.add(row("waits"));
+    for (let at = 0; at <= MAX_KEPT_INTERACTIONS; at += 1) {
+      interactions.add(row(`i${at}`));
+      interactions.settle(`i${at}`, "answered", 2);
+    }
+    expect([interactions.find("i0"), interactions.find("i2")?.id, interactions.find("waits")?.status]).toEqual([null, "i2", "pending"]);
+    close();
+  });
+});
+
+it.skipIf(driver === null)("two processes that answer one interaction cannot both win", () => {
+  const place = folder();
+  openStore(place, driver).close();
+  const [a, b] = [driver!, driver!].map((open) => new SqliteInteractionStore(open(join(place, "threads.sqlite"))));
+  a!.add({ id: "one", threadId: "a", turnId: "t", kind: "approval", native: null, createdAt: 1, expiresAt: 9 });
+  expect([b!.settle("one", "answered", 3), a!.settle("one", "answered", 3)]).toEqual([true, false]);
 });

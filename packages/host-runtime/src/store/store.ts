@@ -1,4 +1,5 @@
 import type { TurnOutcome } from "@foldcast/protocol-core/harness";
+import type { InputOrigin } from "@foldcast/protocol-core/interaction";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 
 /** A group of threads that a person made, as Codex 0.171 names its parts. */
@@ -46,6 +47,8 @@ export interface TurnFact {
   outcome: TurnOutcome | null;
   startedAt: number | null;
   completedAt: number | null;
+  /** From where its input came; absent for the operator's own. */
+  origin?: InputOrigin;
 }
 
 /** An input that waits for its turn: the only text of a conversation that the host keeps, and only until it is sent. */
@@ -55,6 +58,7 @@ export interface QueuedInput {
   clientId: string | null;
   /** The client's own, kept for it. */
   metadata: Record<string, unknown> | null;
+  origin?: InputOrigin;
 }
 
 /** A session in its harness's own words. */

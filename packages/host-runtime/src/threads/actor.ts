@@ -1,6 +1,7 @@
-import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, SessionOptions, TurnInput, TurnOutcome } from "@foldcast/protocol-core/harness";
+import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, SessionOptions, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { invalidRequest } from "@foldcast/protocol-core/wire";
 import type { Thread, ThreadItem, ThreadStatus, Turn } from "@foldcast/protocol-core/wire";
+import type { InteractionHome } from "../interactions/policy.ts";
 import type { QueuedInput, ThreadRecord, TurnFact } from "../store/store.ts";
 import { Background } from "./background.ts";
 import { Feed } from "./feed.ts";
@@ -13,6 +14,8 @@ import { changedOptions, openRequest, sessionOptions } from "./session-options.t
 import { toWireSettings } from "./settings.ts";
 import type { ThreadSettings } from "./settings.ts";
 import { Steering } from "./steering.ts";
+import { textInput } from "./thread-input.ts";
+import type { ThreadInput } from "./thread-input.ts";
 import { TurnRun } from "./turn-run.ts";
 import { UsageTotals } from "./usage.ts";
 import { previewOf, toWireThread } from "./wire-thread.ts";
@@ -157,10 +160,10 @@ export class ThreadActor {
    * Accepts an input on an idle thread and gives the turn; `begin` starts it, after the response is out. The thread
    * must be bound.
    */
-  accept(input: TurnInput): AcceptedTurn {
+  accept(input: ThreadInput): AcceptedTurn {
     // Until the harness has the input it is kept as one that waits: a server that dies in between does not lose it.
     const queued: QueuedInput = { id: this.#services.newId(), ...input, metadata: null };
-    const accepted = this.#begin(input, (session) => session.startTurn(input));
+    const accepted = this.#begin(input, (session) => session.startTurn({ input: input.input, clientId: input.clientId }));
     if (this.queue.hold(queued)) this.#sending = { run: this.#run!, queuedId: queued.id };
     return accepted;
   }
@@ -182,7 +185,8 @@ export class ThreadActor {
     return accepted;
   }
 
-  #begin(input: TurnInput, start: (session: HarnessSession) => Promise<void>): AcceptedTurn {
+  #begin(input: ThreadInput, start: (session: HarnessSession) => Promise<void>): AcceptedTurn {
+    this.#services.interactions.turnBegins(this.id);
     const run = this.#newRun(input);
     this.#run = run;
     this.#version += 1;
@@ -210,7 +214,7 @@ export class ThreadActor {
    * Accepts an input that the host answers itself with one message. No harness is started, and the thread stays as it
    * was. For the helper turns that clients open on their own account.
    */
-  acceptHostTurn(input: TurnInput, answer: string): AcceptedTurn {
+  acceptHostTurn(input: ThreadInput, answer: string): AcceptedTurn {
     const run = this.#newRun(input);
     this.#run = run;
     this.#version += 1;
@@ -227,8 +231,9 @@ export class ThreadActor {
   }
 
   /** Adds input to the running turn, or keeps it for the next one where the harness cannot take it now. */
-  async add(input: TurnInput): Promise<void> {
+  async add(input: ThreadInput): Promise<void> {
     const run = this.#run;
+    run?.noteOrigin(input);
     const mayBeSteered = run !== null && !run.cancelRequested && run.takesInput && this.#adapter?.manifest.capabilities.steer === true;
     if (mayBeSteered && run.turnKey !== null && (await this.#steering.hand(input))) return;
     const id = this.#services.newId();
@@ -246,8 +251,8 @@ export class ThreadActor {
     if (this.#run !== null || this.#closed || this.#adapter === null) return null;
     const queued = this.queue.take(id);
     if (queued === null) return null;
-    const input: TurnInput = { input: queued.input, clientId: queued.clientId };
-    const accepted = this.#begin(input, (session) => session.startTurn(input));
+    const input: ThreadInput = { input: queued.input, clientId: queued.clientId, ...(queued.origin === undefined ? {} : { origin: queued.origin }) };
+    const accepted = this.#begin(input, (session) => session.startTurn({ input: input.input, clientId: input.clientId }));
     this.#sending = { run: this.#run!, queuedId: queued.id };
     return accepted;
   }
@@ -311,12 +316,12 @@ export class ThreadActor {
   /** Lets go of the harness; a running turn ends as interrupted. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#run !== null) this.#services.interactions.turnOver(this.#run.id);
+    this.#services.interactions.threadOver(this.id);
     await this.#session.close();
     if (this.#run !== null) this.#endRun(this.#run, { status: "cancelled" });
   }
 
-  #newRun(input: TurnInput): TurnRun {
+  #newRun(input: ThreadInput): TurnRun {
     const harness = this.#adapter?.manifest.id ?? this.#record.harness ?? "";
     const run = new TurnRun({
       input,
@@ -386,7 +391,7 @@ export class ThreadActor {
       // Nobody asked for it, or what was asked for is over already: the agent started by itself.
       if (run === null || run.turnKey !== null) run = this.#adopt(event);
       this.#sent(run);
-      this.#saveFact({ turnId: run.id, turnKey: event.turnKey, outcome: null, startedAt: event.at, completedAt: null });
+      this.#saveFact({ turnId: run.id, turnKey: event.turnKey, outcome: null, startedAt: event.at, completedAt: null, ...run.originFact });
     }
     if (run === null) return this.#services.log.debug("an event outside of a turn", { threadId: this.id, type: event.type });
     try {
@@ -408,6 +413,7 @@ export class ThreadActor {
 
   #adopt(event: Extract<HarnessEvent, { type: "turn.started" }>): TurnRun {
     if (this.#run !== null) this.#endRun(this.#run, { status: "cancelled", reason: "superseded" });
+    this.#services.interactions.turnBegins(this.id);
     this.#run = this.#newRun({ input: event.input, clientId: event.clientId ?? null });
     this.#version += 1;
     this.#setStatus({ type: "active", activeFlags: [] });
@@ -434,12 +440,8 @@ export class ThreadActor {
     // A turn that was told to end gets no answer any more: its end closes what is open.
     if (session === null || run.cancelRequested || this.#closed) return;
     this.#services.interactions.opened(request, {
-      threadId: this.id,
-      turnId: run.id,
-      cwd: this.settings.cwd,
-      item,
-      screens: this.feed,
-      answer: (given) => this.#guard(session.answer(request.id, given)),
+      ...this.interactionHome(run, item),
+      answer: (given, words) => this.#guard(session.answer(request.id, given).finally(() => (words === null ? undefined : this.add(textInput(words))))),
       interrupt: () => {
         if (this.#run === run) this.interrupt();
       },
@@ -447,6 +449,24 @@ export class ThreadActor {
         if (this.#run === run) this.#setStatus({ type: "active", activeFlags: [...flags] });
       },
     });
+  }
+
+  /** What an interaction needs of this thread; as it stands, for one that nothing in it waits for. */
+  interactionHome(run = this.#run ?? this.#kept.at(-1) ?? null, item: ThreadItem | null = null): InteractionHome {
+    return {
+      threadId: this.id,
+      turnId: run?.id ?? "",
+      turnKey: run?.turnKey ?? null,
+      cwd: this.settings.cwd,
+      item,
+      startedBy: run?.input.origin?.sender ?? null,
+      takesDenyText: this.#adapter?.manifest.capabilities.denyText !== false,
+      screens: this.feed,
+      answer: () => undefined,
+      input: (text, origin) => this.#guard(this.add(textInput(text, origin))),
+      interrupt: () => undefined,
+      waiting: () => undefined,
+    };
   }
 
   #onClosing(run: TurnRun, turn: Turn): void {
@@ -491,7 +511,7 @@ export class ThreadActor {
     this.#kept.push(run);
     if (this.#kept.length > MAX_KEPT_RUNS) this.#kept.shift();
     const fact = run.turnKey === null ? null : this.#services.store.turnByKey(this.id, run.turnKey);
-    this.#saveFact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: fact?.startedAt ?? null, completedAt: at });
+    this.#saveFact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: fact?.startedAt ?? null, completedAt: at, ...run.originFact });
     this.#note({ updatedAt: this.#services.now() });
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.

@@ -20,7 +20,7 @@ export class Steering {
     const session = this.#session();
     if (session === null) return false;
     try {
-      await session.steer(input);
+      await session.steer({ input: input.input, clientId: input.clientId });
       return true;
     } catch (error) {
       this.#log.debug("steering failed, the input waits", { error });

@@ -1,17 +1,19 @@
 import { DEFAULT_POLICY, isFor } from "@foldcast/protocol-core/delivery";
 import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
-import type { HarnessEvent, InteractionRequest, TurnInput, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
+import type { HarnessEvent, InteractionRequest, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
 import { TurnProjector } from "@foldcast/protocol-core/projection";
 import type { ItemDetail, ProjectorOptions, ProjectorOutput } from "@foldcast/protocol-core/projection";
 import type { ThreadItem, Turn } from "@foldcast/protocol-core/wire";
+import type { InputOrigin } from "@foldcast/protocol-core/interaction";
 import { withDetail } from "./feed.ts";
 import type { Feed } from "./feed.ts";
+import type { ThreadInput } from "./thread-input.ts";
 
 /** Measured: the real server sends a turn's diff after each change; four times a second is what a client can use. */
 const DIFF_INTERVAL_MS = 250;
 
 export interface TurnRunOptions {
-  input: TurnInput;
+  input: ThreadInput;
   projector: ProjectorOptions;
   feed: Feed;
   now: () => number;
@@ -27,7 +29,7 @@ export interface TurnRunOptions {
 /** One turn while it runs: its projector, and what goes out of it. */
 export class TurnRun {
   readonly id: string;
-  readonly input: TurnInput;
+  readonly input: ThreadInput;
   /** The harness's own key; null until its `turn.started`. */
   turnKey: string | null = null;
   /** The harness has been given the input; from here on it is the harness that ends the turn. */
@@ -42,6 +44,9 @@ export class TurnRun {
   readonly #projector: TurnProjector;
   readonly #completed = new Set<string>();
   readonly #details = new Map<string, ItemDetail>();
+  /** By the client's id of the input. */
+  readonly #origins = new Map<string, InputOrigin>();
+  #firstInputSeen = false;
   #diffTimer: NodeJS.Timeout | null = null;
   #lastDiffAt = 0;
   #anyDiff = false;
@@ -55,6 +60,16 @@ export class TurnRun {
 
   get ended(): boolean {
     return this.#projector.status !== "inProgress";
+  }
+
+  /** What a turn fact keeps of where its input came from. */
+  get originFact(): { origin?: InputOrigin } {
+    return this.input.origin === undefined ? {} : { origin: this.input.origin };
+  }
+
+  /** Remembers from where an input of this turn came, for its item. */
+  noteOrigin({ clientId, origin }: ThreadInput): void {
+    if (clientId !== null && origin !== undefined) this.#origins.set(clientId, origin);
   }
 
   get diagnostics(): TurnProjector["diagnostics"] {
@@ -88,8 +103,9 @@ export class TurnRun {
     return { ...turn, items: detail ? items.map((item) => withDetail(item, this.#details.get(item.id))) : items };
   }
 
-  #deliver(output: ProjectorOutput): void {
+  #deliver(plain: ProjectorOutput): void {
     const { feed } = this.#options;
+    const output = this.#withOrigin(plain);
     switch (output.type) {
       case "usage.updated":
         return this.#options.onUsage(output.usage);
@@ -112,6 +128,15 @@ export class TurnRun {
       default:
         return feed.output(output, this.id);
     }
+  }
+
+  /** Marks an input that a channel brought, for clients that ask for more than Codex's own members. */
+  #withOrigin(output: ProjectorOutput): ProjectorOutput {
+    if ((output.type !== "item.started" && output.type !== "item.completed") || output.item.type !== "userMessage") return output;
+    const { clientId } = output.item;
+    const origin = (clientId === null ? undefined : this.#origins.get(clientId)) ?? (this.#firstInputSeen ? undefined : this.input.origin);
+    if (output.type === "item.completed") this.#firstInputSeen = true;
+    return origin === undefined ? output : { ...output, detail: { ...output.detail, origin } };
   }
 
   #item(id: string | null): ThreadItem | null {

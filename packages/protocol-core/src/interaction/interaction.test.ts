@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseAction, parseInteractionCommand, planInteraction, renderFallback, type InteractionPayload } from "./index.ts";
+import { buttonsOf, chooseAction, mayAnswer, parseInteractionCommand, payloadOf, planInteraction, renderFallback, type InteractionField, type InteractionPayload } from "./index.ts";
 
 const approval: InteractionPayload = {
   interactionId: "i-1", kind: "approval", title: null, body: "Tool: bash\nArgs: cargo test --lib", fields: [], expiresAt: null,
@@ -39,12 +39,42 @@ it("takes a number, a value or a label", () => {
   for (const typed of ["0", "4", "maybe", ""]) expect(chooseAction(approval, typed)).toBeNull();
 });
 
-it("plans text where buttons or forms are missing, and a new message where old ones cannot change", () => {
+describe("the plan of a channel", () => {
   const all = { interactiveButtons: true, forms: true, messageUpdate: true, markdownCards: true };
-  const form = { ...approval, fields: [{ id: "f", label: "Which?", options: [], multiple: false, freeText: true }] };
-  expect(planInteraction(approval, all)).toEqual({ render: "native", settle: "update" });
-  expect(planInteraction(form, { ...all, forms: false })).toEqual({ render: "text", settle: "update" });
-  expect(planInteraction(approval, { ...all, interactiveButtons: false, messageUpdate: false })).toEqual({ render: "text", settle: "newMessage" });
+  const field: InteractionField = { id: "f", label: "Which?", description: null, type: "text", options: [], multiple: false, freeText: true, required: true, default: null };
+  const choice: InteractionField = { ...field, id: "c", options: [{ label: "A", value: "a" }, { label: "B", value: "b" }], freeText: false };
+  const form = (...fields: InteractionField[]): InteractionPayload => ({ ...approval, kind: "formSubmit", actions: [], fields });
+
+  it("is native where every part can be", () => {
+    expect(planInteraction(approval, all)).toEqual({ render: "native", widgets: "buttons", body: "markdown", settle: "update" });
+    expect(planInteraction(form(choice), { ...all, forms: false })).toMatchObject({ render: "native", widgets: "buttons" });
+    expect(planInteraction(form(choice, field), all)).toMatchObject({ render: "native", widgets: "form" });
+  });
+  it("is text where buttons or forms are missing, or there is nothing to press", () => {
+    for (const [payload, missing] of [
+      [approval, { interactiveButtons: false }], [form(field), { forms: false }], [form(choice, { ...choice, multiple: true }), { forms: false }], [{ ...approval, actions: [] }, {}],
+    ] as const) expect(planInteraction(payload, { ...all, ...missing })).toMatchObject({ render: "text", widgets: "none" });
+  });
+  it("tells the end in a new message where old ones cannot change, in plain words where there is no markdown", () => {
+    expect(planInteraction(approval, { ...all, messageUpdate: false, markdownCards: false })).toMatchObject({ render: "native", body: "plain", settle: "newMessage" });
+  });
+  it("has a button for each option and action, which says what it answers", () => {
+    expect(buttonsOf({ ...form(choice, field), actions: approval.actions.slice(0, 1) })).toEqual([
+      { label: "A", actionId: "c", actionValue: "a", style: "default" }, { label: "B", actionId: "c", actionValue: "b", style: "default" },
+      { label: "Approve", actionId: "a", actionValue: "approve", style: "primary" },
+    ]);
+  });
+});
+
+it("lets the one answer who started the turn, in its chat, and approvers; nobody else", () => {
+  const starter = { channel: "c", chatId: "group", senderId: "u1" };
+  const allowed = (who: Partial<typeof starter>, startedBy: typeof starter | null = starter, approvers: string[] = []): boolean => mayAnswer({ ...starter, ...who }, startedBy, approvers);
+  expect([allowed({}), allowed({ senderId: "u2" }, starter, ["u2"]), allowed({ senderId: "u2" }, null, ["u2"])]).toEqual([true, true, true]);
+  expect([
+    // Of the same group, from another chat, from another channel, unnamed, and where nobody is known to have started it.
+    allowed({ senderId: "u2" }), allowed({ chatId: "other" }), allowed({ chatId: "other", senderId: "u2" }, starter, ["u2"]), allowed({ channel: "d" }),
+    allowed({ senderId: "" }, starter, [""]), allowed({}, null),
+  ]).toEqual([false, false, false, false, false, false]);
 });
 
 it("survives serialisation", () => {

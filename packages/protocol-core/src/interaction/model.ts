@@ -15,9 +15,15 @@ export interface InteractionAction {
 export interface InteractionField {
   id: string;
   label: string;
+  description: string | null;
+  type: "text" | "number" | "integer" | "boolean";
   options: readonly { label: string; value: string }[];
   multiple: boolean;
   freeText: boolean;
+  /** False = may be left open when the form is submitted. */
+  required: boolean;
+  /** Taken where the form is submitted without an answer to it. */
+  default: readonly string[] | null;
 }
 
 export interface InteractionPayload {
@@ -31,10 +37,18 @@ export interface InteractionPayload {
   expiresAt: number | null;
 }
 
-export interface InteractionEvent {
+/** A person in a place to talk, in the words of a channel. */
+export interface Sender {
   channel: string;
   chatId: string;
   senderId: string;
+}
+
+/**
+ * What came back from a person, whichever way: a button or a typed line. `actionId` is the action's id; for a field of
+ * a form it is the field's, and `actionValue` the answer to it. `metadata.text` = words for the agent with a refusal.
+ */
+export interface InteractionEvent extends Sender {
   interactionId: string;
   actionId: string;
   actionValue: string;
@@ -43,22 +57,22 @@ export interface InteractionEvent {
   metadata: Readonly<Record<string, string>>;
 }
 
-export interface ChannelCapabilities {
-  interactiveButtons: boolean;
-  forms: boolean;
-  messageUpdate: boolean;
-  markdownCards: boolean;
+/** From where an input came. Without a sender it is the operator's; with `interactionId` it was chosen, not typed. */
+export interface InputOrigin {
+  sender: Sender | null;
+  interactionId: string | null;
 }
 
-/** How a channel shows an interaction and, later, its end. */
-export interface InteractionPlan {
-  render: "native" | "text";
-  /** Where the old message cannot be changed, its end is told in a new one. */
-  settle: "update" | "newMessage";
-}
-
-/** Native only where every part can be shown natively: buttons, and forms if there are fields. */
-export function planInteraction(payload: InteractionPayload, capabilities: ChannelCapabilities): InteractionPlan {
-  const native = capabilities.interactiveButtons && (payload.fields.length === 0 || capabilities.forms);
-  return { render: native ? "native" : "text", settle: capabilities.messageUpdate ? "update" : "newMessage" };
+/**
+ * What became of an event. `late`: it has been settled already, by whoever was faster. `expired`: its time is over, or
+ * the server it was asked by has ended. `refused`: this person may not answer it. `invalid`: the value fits nothing.
+ */
+export interface InteractionAnswerResult {
+  status: "accepted" | "late" | "unknown" | "expired" | "refused" | "invalid";
+  /** In words, for whoever answered. */
+  message: string;
+  /** With `accepted`: questions of the form that still wait. Empty = it is settled. */
+  open: readonly string[];
+  /** With `accepted` of a command: what the channel now runs. */
+  command: string | null;
 }

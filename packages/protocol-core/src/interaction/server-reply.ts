@@ -1,47 +1,86 @@
-import type { InteractionAnswer, InteractionRequest } from "../harness/index.ts";
+import type { AgentRequest, InteractionAnswer } from "../harness/index.ts";
 import { isJsonObject } from "../wire/index.ts";
-import type { ApprovalDecision, JsonValue, ServerRequestMethod, ServerRequestReply } from "../wire/index.ts";
+import type { ApprovalDecision, JsonValue, PermissionsApprovalParams, ServerRequestMethod, ServerRequestReply } from "../wire/index.ts";
 import { refusal, withinOffers } from "./answer.ts";
-import { APPROVAL_OPTIONS, APPROVAL_QUESTION } from "./server-request.ts";
+import { readContent } from "./elicitation.ts";
+import { APPROVAL_OPTIONS, APPROVAL_QUESTION, toWirePermissions } from "./server-request.ts";
 
 /** What a client's result says. `empty` = it chose nothing: Desktop sends that by itself when nobody is there. */
 export type ServerReplyReading =
-  | { kind: "answer"; answer: InteractionAnswer; interrupt: boolean }
+  /** `narrowed`: the client chose what is not on offer, and this is what it comes to. */
+  | { kind: "answer"; answer: InteractionAnswer; interrupt: boolean; narrowed?: true }
   | { kind: "empty" }
   | { kind: "unreadable" };
 
 const UNREADABLE: ServerReplyReading = { kind: "unreadable" };
-const approval = (decision: ApprovalDecision, interrupt = false, text?: string): ServerReplyReading =>
-  ({ kind: "answer", answer: { kind: "approval", decision, ...(text === undefined ? {} : { text }) }, interrupt });
+const isNo = (decision: ApprovalDecision): boolean => decision === "decline" || decision === "cancel";
+
+/**
+ * The decision in what the harness offers. Stock dialogs for file changes and permissions list more than that (Codex
+ * 0.171: "don't ask again for these files" stands in every one), since the wire has no list for them.
+ */
+function decided(chosen: ApprovalDecision, offers: readonly ApprovalDecision[], interrupt = false): ServerReplyReading {
+  const decision = withinOffers(chosen, offers);
+  return { kind: "answer", answer: { kind: "approval", decision }, interrupt, ...(decision === chosen || (isNo(decision) && isNo(chosen)) ? {} : { narrowed: true }) };
+}
 
 /** Reads the result of a client to a request of ours. Each kind of request has its own shape. */
-export function fromServerReply(method: ServerRequestMethod, request: InteractionRequest, result: unknown): ServerReplyReading {
+export function fromServerReply(method: ServerRequestMethod, request: AgentRequest, result: unknown): ServerReplyReading {
   if (!isJsonObject(result)) return UNREADABLE;
   if (method === "item/tool/requestUserInput") return fromAnswers(request, result["answers"]);
+  if (method === "mcpServer/elicitation/request") return fromElicitation(request, result);
   if (request.kind !== "approval") return UNREADABLE;
-  if (method === "item/permissions/requestApproval") return fromGrant(request.offers, result);
+  if (method === "item/permissions/requestApproval") return fromGrant(request, result);
   switch (result["decision"]) {
     case "accept":
     case "acceptForSession":
-      return approval(withinOffers(result["decision"], request.offers));
+      return decided(result["decision"], request.offers);
     case "decline":
-      return approval(withinOffers("decline", request.offers));
+      return decided("decline", request.offers);
     case "cancel":
       // Codex's own meaning of it: declined, and the turn ends.
-      return approval(withinOffers("cancel", request.offers), true);
+      return decided("cancel", request.offers, true);
     default:
       return UNREADABLE;
   }
 }
 
-/** What is granted is granted whole, or not at all: a harness knows no half of a permission. */
-function fromGrant(offers: readonly ApprovalDecision[], { permissions, scope }: Readonly<Record<string, unknown>>): ServerReplyReading {
+/**
+ * What is granted is granted whole, or not at all: a harness knows no half of a permission. A grant that leaves out
+ * part of what was asked for is therefore a no.
+ */
+function fromGrant(request: Extract<AgentRequest, { kind: "approval" }>, { permissions, scope }: Readonly<Record<string, unknown>>): ServerReplyReading {
   if (!isJsonObject(permissions) || (scope !== undefined && scope !== "turn" && scope !== "session")) return UNREADABLE;
-  const granted = isJsonObject(permissions["network"]) || isJsonObject(permissions["fileSystem"]);
-  return approval(withinOffers(granted ? (scope === "session" ? "acceptForSession" : "accept") : "decline", offers));
+  const granted = coversAll(toWirePermissions(request.permissions ?? { write: request.edits?.map(({ path }) => path) ?? [] }), permissions);
+  return decided(granted ? (scope === "session" ? "acceptForSession" : "accept") : "decline", request.offers);
 }
 
-function fromAnswers(request: InteractionRequest, given: unknown): ServerReplyReading {
+function coversAll(asked: PermissionsApprovalParams["permissions"], { network, fileSystem }: Readonly<Record<string, unknown>>): boolean {
+  if (asked.network !== null && (!isJsonObject(network) || network["enabled"] === false)) return false;
+  if (asked.network?.enabled === true && isJsonObject(network) && network["enabled"] !== true) return false;
+  if (asked.fileSystem === null) return true;
+  if (!isJsonObject(fileSystem)) return false;
+  const entries: unknown[] = Array.isArray(fileSystem["entries"]) ? fileSystem["entries"] : [];
+  const may = (access: "read" | "write", path: string): boolean => {
+    const list: unknown = fileSystem[access];
+    return (Array.isArray(list) && list.includes(path))
+      || entries.some((entry) => isJsonObject(entry) && entry["access"] === access && isJsonObject(entry["path"]) && entry["path"]["path"] === path);
+  };
+  return (asked.fileSystem.write ?? []).every((path) => may("write", path)) && (asked.fileSystem.read ?? []).every((path) => may("read", path) || may("write", path));
+}
+
+function fromElicitation(request: AgentRequest, { action, content }: Readonly<Record<string, unknown>>): ServerReplyReading {
+  if (request.kind !== "elicitation") return UNREADABLE;
+  const answer = (given: InteractionAnswer): ServerReplyReading => ({ kind: "answer", answer: given, interrupt: false });
+  // `cancel` is MCP's own here: nobody decided. It does not end the turn.
+  if (action === "decline" || action === "cancel") return answer({ kind: "elicitation", action });
+  if (action !== "accept") return UNREADABLE;
+  if (request.mode === "url") return answer({ kind: "elicitation", action });
+  const read = readContent(request.schema, content);
+  return read === null ? UNREADABLE : answer({ kind: "elicitation", action, content: read });
+}
+
+function fromAnswers(request: AgentRequest, given: unknown): ServerReplyReading {
   if (!isJsonObject(given)) return UNREADABLE;
   const answers: Record<string, readonly string[]> = {};
   for (const [id, answer] of Object.entries(given)) {
@@ -52,9 +91,10 @@ function fromAnswers(request: InteractionRequest, given: unknown): ServerReplyRe
   }
   if (Object.keys(answers).length === 0) return { kind: "empty" };
   if (request.kind === "question") return { kind: "answer", answer: { kind: "question", answers }, interrupt: false };
+  if (request.kind !== "approval") return UNREADABLE;
   const values = answers[APPROVAL_QUESTION] ?? [];
   const option = APPROVAL_OPTIONS.find(({ label }) => values.includes(label));
-  if (option !== undefined && option.decision !== "decline") return approval(withinOffers(option.decision, request.offers));
+  if (option !== undefined && option.decision !== "decline") return decided(option.decision, request.offers);
   // Anything else than a yes is a no, and its words are for the agent. The TUI marks added words with a prefix.
   const words = values.filter((value) => value !== option?.label).map((value) => value.replace(/^user_note:\s*/, "")).join("\n");
   return { kind: "answer", answer: refusal(request, words), interrupt: false };
@@ -64,6 +104,7 @@ function fromAnswers(request: InteractionRequest, given: unknown): ServerReplyRe
 export function toServerReply(method: ServerRequestMethod, params: unknown, answer: InteractionAnswer): ServerRequestReply {
   const members: Readonly<Record<string, unknown>> = isJsonObject(params) ? params : {};
   if (answer.kind === "question") return { answers: Object.fromEntries(Object.entries(answer.answers).map(([id, values]) => [id, { answers: [...values] }])) };
+  if (answer.kind === "elicitation") return { action: answer.action, content: answer.content ?? null };
   const { decision } = answer;
   if (method === "item/tool/requestUserInput") {
     const label = APPROVAL_OPTIONS.find((option) => option.decision === decision)?.label ?? "Deny";

@@ -1,6 +1,8 @@
-import type { InteractionRequest, QuestionSpec } from "../harness/index.ts";
+import type { AgentRequest, PermissionProfile, QuestionSpec } from "../harness/index.ts";
 import { isJsonObject } from "../wire/index.ts";
-import type { ApprovalDecision, ServerRequest, ThreadItem, UserInputQuestion } from "../wire/index.ts";
+import type { ApprovalDecision, JsonValue, PermissionsApprovalParams, ServerRequest, ThreadItem, UserInputQuestion } from "../wire/index.ts";
+import { changesOf, describeChanges } from "./changes.ts";
+import { readElicitationSchema, toRequestedSchema } from "./elicitation.ts";
 
 /** Where an interaction came up. `item` is the one that it is about, as clients have it; null = it concerns none of them. */
 export interface InteractionPlace {
@@ -25,8 +27,13 @@ export const APPROVAL_OPTIONS: readonly { label: string; description: string; de
  * the screen is put as a question: the protocol knows no other form that every client draws and answers. `id` stands
  * in for the item where there is none, since clients refuse a request without one.
  */
-export function toServerRequest(request: InteractionRequest, { threadId, turnId, item, cwd, startedAt }: InteractionPlace, id: string): ServerRequest {
+export function toServerRequest(request: AgentRequest, { threadId, turnId, item, cwd, startedAt }: InteractionPlace, id: string): ServerRequest {
   const base = { threadId, turnId, itemId: item?.id ?? id };
+  if (request.kind === "elicitation") {
+    const asked = { threadId, turnId, serverName: request.server, message: request.message, _meta: request.meta ?? null };
+    if (request.mode === "url") return { method: "mcpServer/elicitation/request", params: { ...asked, mode: "url", url: request.url, elicitationId: request.elicitationId } };
+    return { method: "mcpServer/elicitation/request", params: { ...asked, mode: "form", requestedSchema: toRequestedSchema(request.schema) } };
+  }
   if (request.kind === "question") return { method: "item/tool/requestUserInput", params: { ...base, questions: request.questions.map(toQuestion), isBlocking: true, autoResolutionMs: null } };
   const reason = request.reason ?? request.title ?? null;
   const approval = { ...base, startedAtMs: startedAt, reason };
@@ -42,19 +49,28 @@ export function toServerRequest(request: InteractionRequest, { threadId, turnId,
   }
   if (request.about === "fileChange" && item?.type === "fileChange") return { method: "item/fileChange/requestApproval", params: { ...approval, grantRoot: null } };
   if (request.about === "permissions") {
-    const write = request.edits?.map(({ path }) => path) ?? [];
-    // The harness says no more than its reason. An empty profile would make a grant and a refusal the same answer, so
-    // that it names the network and claims nothing of it.
-    const permissions = { network: write.length > 0 ? null : { enabled: null }, fileSystem: write.length > 0 ? { read: null, write } : null };
+    const permissions = toWirePermissions(request.permissions ?? { write: request.edits?.map(({ path }) => path) ?? [] });
     return { method: "item/permissions/requestApproval", params: { ...approval, environmentId: null, cwd: request.cwd ?? cwd, permissions } };
   }
-  const told = [request.title, request.command, request.edits?.map(({ path }) => path).join(", "), request.reason].filter((part) => part != null && part !== "");
+  const told = [request.title, request.command, request.reason, describeChanges(changesOf(request, item), "en")].filter((part) => part != null && part !== "");
   const question: UserInputQuestion = {
     id: APPROVAL_QUESTION, header: "Approval", question: told.length === 0 ? "May the agent go on with this?" : told.join("\n"), isOther: true, isSecret: false,
     options: APPROVAL_OPTIONS.filter(({ decision }) => request.offers.includes(decision) || (decision === "decline" && request.offers.includes("cancel")))
       .map(({ label, description }) => ({ label, description })),
   };
   return { method: "item/tool/requestUserInput", params: { ...base, questions: [question], isBlocking: true, autoResolutionMs: null } };
+}
+
+/**
+ * The wire's form of what is asked for. A harness that says no more than its reason: an empty profile would make a grant
+ * and a refusal the same answer, so that it names the network and claims nothing of it.
+ */
+export function toWirePermissions({ network, read, write }: PermissionProfile): PermissionsApprovalParams["permissions"] {
+  const files = (read?.length ?? 0) + (write?.length ?? 0) > 0;
+  return {
+    network: network === true ? { enabled: true } : files ? null : { enabled: null },
+    fileSystem: files ? { read: read === undefined || read.length === 0 ? null : [...read], write: write === undefined || write.length === 0 ? null : [...write] } : null,
+  };
 }
 
 function toQuestion({ id, header, question, allowOther, options }: QuestionSpec): UserInputQuestion {
@@ -67,7 +83,7 @@ function toQuestion({ id, header, question, allowOther, options }: QuestionSpec)
 const DECISIONS: readonly ApprovalDecision[] = ["accept", "acceptForSession", "decline", "cancel"];
 
 /** What a server asks of a client, native Codex's own requests included; null for requests of another kind. */
-export function fromServerRequest(method: string, params: unknown, item: ThreadItem | null): InteractionRequest | null {
+export function fromServerRequest(method: string, params: unknown, item: ThreadItem | null): AgentRequest | null {
   if (!isJsonObject(params)) return null;
   const text = (name: string): string | null => (typeof params[name] === "string" ? params[name] : null);
   const base = { id: text("itemId") ?? "", reason: text("reason") };
@@ -83,14 +99,36 @@ export function fromServerRequest(method: string, params: unknown, item: ThreadI
       return { ...base, kind: "approval", about: "fileChange", edits, offers: DECISIONS };
     }
     case "item/permissions/requestApproval":
-      return { ...base, kind: "approval", about: "permissions", cwd: text("cwd"), offers: ["accept", "acceptForSession", "decline"] };
+      return { ...base, kind: "approval", about: "permissions", cwd: text("cwd"), permissions: fromWirePermissions(params["permissions"]), offers: ["accept", "acceptForSession", "decline"] };
     case "item/tool/requestUserInput": {
       const questions = Array.isArray(params["questions"]) ? params["questions"].filter(isJsonObject) : [];
       return { id: base.id, kind: "question", questions: questions.map(fromQuestion) };
     }
+    case "mcpServer/elicitation/request": {
+      const asked = { id: "", kind: "elicitation" as const, server: text("serverName") ?? "", message: text("message") ?? "", meta: (params["_meta"] ?? null) as JsonValue };
+      if (params["mode"] === "url") return { ...asked, mode: "url", url: text("url") ?? "", elicitationId: text("elicitationId") ?? "" };
+      const schema = params["mode"] === "form" ? readElicitationSchema(params["requestedSchema"]) : null;
+      return schema === null ? null : { ...asked, mode: "form", schema };
+    }
     default:
       return null;
   }
+}
+
+function fromWirePermissions(given: unknown): PermissionProfile {
+  const { network, fileSystem } = isJsonObject(given) ? given : {};
+  const { read, write, entries } = isJsonObject(fileSystem) ? fileSystem : {};
+  const paths = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
+  const listed = (Array.isArray(entries) ? entries : []).flatMap((entry: unknown): { access: unknown; path: string }[] => {
+    const path = isJsonObject(entry) && isJsonObject(entry["path"]) ? (entry["path"]["path"] ?? entry["path"]["pattern"]) : undefined;
+    return typeof path === "string" && isJsonObject(entry) ? [{ access: entry["access"], path }] : [];
+  });
+  const of = (access: string): string[] => listed.filter((entry) => entry.access === access).map(({ path }) => path);
+  return {
+    ...(isJsonObject(network) && network["enabled"] === true ? { network: true } : {}),
+    read: [...paths(read), ...of("read")],
+    write: [...paths(write), ...of("write")],
+  };
 }
 
 function fromQuestion(question: Readonly<Record<string, unknown>>): QuestionSpec {

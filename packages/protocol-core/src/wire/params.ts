@@ -25,7 +25,16 @@ export const FoldcastExtension = z.looseObject({
   detail: z.boolean().nullish(),
   /** Announces that the client understands channel-neutral interactions. */
   interaction: z.boolean().nullish(),
+  /**
+   * The client is a channel and speaks for people: its name, and who of them may answer besides the one who started the
+   * turn. Nothing that it sends counts as the operator's own answer.
+   */
+  channel: z.looseObject({ name: z.string().min(1), approvers: z.array(z.string()).nullish() }).nullish(),
 });
+
+const sender = z.looseObject({ channel: text, chatId: text, senderId: text }, { error: "struct Sender" });
+/** Of `turn/start` and `turn/steer`: the person for whom a channel sends the input. */
+const foldcastInput = struct("FoldcastInput", { sender: sender.nullish() }).nullish();
 
 export const InitializeParams = struct("InitializeParams", {
   clientInfo: struct("ClientInfo", { name: text, title: text.nullish(), version: text }),
@@ -189,14 +198,37 @@ export const TurnStartParams = struct("TurnStartParams", {
   clientUserMessageId: text.nullish(),
   input: list(UserInputParam),
   outputSchema: z.unknown().optional(),
+  foldcast: foldcastInput,
 });
 export const TurnSteerParams = struct("TurnSteerParams", {
   ...thread,
   clientUserMessageId: text.nullish(),
   input: list(UserInputParam),
   expectedTurnId: text,
+  foldcast: foldcastInput,
 });
 export const TurnInterruptParams = struct("TurnInterruptParams", { ...thread, turnId: text });
+
+/** An `InteractionEvent`. Without channel, chat and sender it is the operator's. Times in Unix milliseconds. */
+export const InteractionAnswerParams = struct("InteractionAnswerParams", {
+  interactionId: text,
+  actionId: text.nullish(),
+  actionValue: text,
+  channel: text.nullish(),
+  chatId: text.nullish(),
+  senderId: text.nullish(),
+  timestamp: z.number({ error: "a number" }).nullish(),
+  metadata: z.record(z.string(), text, { error: "a map" }).nullish(),
+});
+const offered = struct("InteractionAction", { id: text.nullish(), label: text, value: text, style: oneOf(["default", "primary", "danger"]).nullish() });
+export const InteractionOfferParams = struct("InteractionOfferParams", {
+  ...thread,
+  kind: oneOf(["quickReply", "command"]),
+  title: text.nullish(),
+  body: text,
+  actions: z.array(offered, { error: "a sequence" }).min(1, { error: "a sequence of one to twenty" }).max(20, { error: "a sequence of one to twenty" }),
+  expiresInMs: u32.nullish(),
+});
 
 export const ModelListParams = struct("ModelListParams", { ...page, includeHidden: flag.nullish() });
 export const ConfigReadParams = struct("ConfigReadParams", { includeLayers: flag.optional(), cwd: text.nullish() });

@@ -47,12 +47,27 @@ export interface UserInputParams extends ItemRequest {
   autoResolutionMs: number | null;
 }
 
+interface ElicitationBase {
+  threadId: string;
+  turnId: string | null;
+  serverName: string;
+  message: string;
+  _meta: JsonValue;
+}
+/** One property of the form: a primitive schema of MCP 2025-11-25, closed. */
+export type ElicitationFieldSchema = Readonly<Record<string, JsonValue>> & { type: "string" | "number" | "integer" | "boolean" | "array" };
+export type ElicitationParams = ElicitationBase & (
+  | { mode: "form"; requestedSchema: { type: "object"; properties: Record<string, ElicitationFieldSchema>; required: string[] } }
+  | { mode: "url"; url: string; elicitationId: string }
+);
+
 /** Method → params of the requests that the server makes of its clients (Codex 0.171 names and shapes). */
 export interface ServerRequestParams {
   "item/commandExecution/requestApproval": CommandApprovalParams;
   "item/fileChange/requestApproval": FileChangeApprovalParams;
   "item/permissions/requestApproval": PermissionsApprovalParams;
   "item/tool/requestUserInput": UserInputParams;
+  "mcpServer/elicitation/request": ElicitationParams;
 }
 export type ServerRequestMethod = keyof ServerRequestParams;
 export type ServerRequest = { [M in ServerRequestMethod]: { method: M; params: ServerRequestParams[M] } }[ServerRequestMethod];
@@ -63,5 +78,7 @@ export interface ServerRequestReplies {
   "item/fileChange/requestApproval": { decision: ApprovalDecision };
   "item/permissions/requestApproval": { permissions: Readonly<Record<string, JsonValue>>; scope: "turn" | "session" };
   "item/tool/requestUserInput": { answers: Record<string, { answers: string[] }> };
+  /** Content with `accept` of a form only. */
+  "mcpServer/elicitation/request": { action: "accept" | "decline" | "cancel"; content: Readonly<Record<string, JsonValue>> | null };
 }
 export type ServerRequestReply = ServerRequestReplies[ServerRequestMethod];
