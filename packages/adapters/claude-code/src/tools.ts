@@ -36,7 +36,7 @@ export const tools: ToolMap = {
   BashOutput: { kind: "wait", fields: { target: ["bash_id", "shell_id"], id: ["bash_id", "shell_id"] } },
   TaskOutput: { kind: "wait", fields: { target: "task_id", id: "task_id" } },
   AgentOutputTool: { kind: "wait", fields: { target: "agentId", id: "agentId" } },
-  Monitor: { kind: "run_command", fields: { command: "command", timeout: "timeout_ms", label: "description" } },
+  Monitor: { kind: "wait", fields: { timeout: "timeout_ms", label: "description" } },
   KillShell: { kind: "unknown", fields: { label: "shell_id" } },
   KillBash: { kind: "unknown", fields: { label: "shell_id" } },
   TaskStop: { kind: "unknown", fields: { label: ["task_id", "shell_id"] } },

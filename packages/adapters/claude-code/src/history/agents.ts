@@ -89,7 +89,7 @@ export interface AgentCall {
   callId: string;
   input: unknown;
   inline: InlineAgent | null;
-  /** From the files beside the session, for calls without a result. */
+  /** From the files beside the session, or from the running program; a call has no result yet then, or never. */
   knownAgentId: string | null;
   sessionId: string;
 }
@@ -102,10 +102,16 @@ export function agentItem(call: AgentCall, structured: unknown): HarnessItem {
     id: call.callId,
     action: "spawnAgent",
     prompt: stringOf(input["prompt"]),
-    model: filledString(objectOf(structured)["resolvedModel"]) ?? filledString(input["model"]),
+    // What was asked for: which model that came to is known with the result only, when a running call has long been shown.
+    model: filledString(input["model"]),
     effort: filledString(input["effort"]),
     children: children(call, structured, "running", null),
   };
+}
+
+/** The child of a call that goes on. */
+export function runningChildren(call: AgentCall): ChildAgent[] {
+  return children(call, undefined, "running", null);
 }
 
 /** The child's state after the call: its answer, or that it goes on in the background. */

@@ -41,3 +41,11 @@ export function turnLimitFailure(record: SessionRecord): HarnessError {
   const limit = objectOf(record["attachment"])["maxTurns"];
   return { message: typeof limit === "number" ? `Reached maximum number of turns (${limit})` : "Reached maximum number of turns" };
 }
+
+/** The same as the running program tells it: `system/api_retry` (2.1.332). */
+export function liveRetryOf(frame: SessionRecord): HarnessError {
+  const status = frame["error_status"];
+  const kind = filledString(frame["error"]);
+  const what = typeof status === "number" ? `The request to the model failed (${status}${kind === null ? "" : `, ${kind}`}).` : "The request to the model failed.";
+  return { message: what, code: codeOf(status, ""), details: kind };
+}

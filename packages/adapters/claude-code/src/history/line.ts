@@ -10,6 +10,8 @@ export interface LineFacts {
   /** Text for the model or for a special view, not from the person and not the agent's. */
   hidden: boolean;
   aborted: boolean;
+  /** A client sent this line under an id of its own (2.1.3xx), and so waits for its turn, also for that of a command. */
+  sentByClient: boolean;
   /** Which turn of the session a prompt begins; recorded by 2.1.3xx on lines that begin one. */
   turnIndex: number | null;
   messageId: string | null;
@@ -41,6 +43,7 @@ export function factsOf(record: SessionRecord): LineFacts | null {
     timestamp: filledString(record["timestamp"]),
     hidden: record["isMeta"] === true || record["isVisibleInTranscriptOnly"] === true,
     aborted: record["isAbortedMidStream"] === true,
+    sentByClient: record["turnAttributionKey"] !== undefined && record["turnAttributionKey"] === record["uuid"],
     turnIndex: typeof turnIndex === "number" ? turnIndex : null,
     messageId: filledString(message["id"]),
     hasMessage: typeof content === "string" || Array.isArray(content),

@@ -7,6 +7,7 @@ import type { SessionScan } from "./session-scan.ts";
 export interface SessionFile {
   file: string;
   nativeSessionId: string;
+  /** Of a sub-agent: the session that started it. Of a fork: the session that it is a copy of. */
   parentNativeSessionId: string | null;
   /** The session in which the file's agents have their ids: its own, or a sub-agent's parent. */
   sessionId: string;
@@ -36,7 +37,8 @@ export async function describeFile(file: string, scan: SessionScan): Promise<Ses
   const name = basename(file, ".jsonl");
   if (!scan.isSubAgent) {
     const sessionId = UUID.test(name) ? name : (scan.sessionId ?? name);
-    return { file, nativeSessionId: sessionId, parentNativeSessionId: null, sessionId, description: null };
+    const parent = scan.forkedFrom === sessionId ? null : scan.forkedFrom;
+    return { file, nativeSessionId: sessionId, parentNativeSessionId: parent, sessionId, description: null };
   }
   const folder = dirname(file);
   const owner = basename(folder) === "subagents" ? basename(dirname(folder)) : "";
@@ -56,9 +58,8 @@ export async function describeFile(file: string, scan: SessionScan): Promise<Ses
 /** Call id → agent id, from the `.meta.json` files of the session's sub-agents; a running or killed call has no result. */
 export async function subAgentsOfCalls(about: SessionFile): Promise<ReadonlyMap<string, string>> {
   const agents = new Map<string, string>();
-  const folder = about.parentNativeSessionId === null
-    ? join(dirname(about.file), basename(about.file, ".jsonl"), "subagents")
-    : dirname(about.file);
+  const isSubAgent = about.parentNativeSessionId === about.sessionId;
+  const folder = isSubAgent ? dirname(about.file) : join(dirname(about.file), basename(about.file, ".jsonl"), "subagents");
   let names: string[];
   try {
     names = await readdir(folder);

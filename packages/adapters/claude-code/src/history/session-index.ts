@@ -11,7 +11,7 @@ import type { IndexedTurn } from "./turn-list.ts";
 type Line = { record: SessionRecord; whole: boolean } | { record: null; sample: string };
 
 /** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
-const KEPT_VERSION = 1;
+const KEPT_VERSION = 2;
 interface KeptIndex {
   version: number;
   file: string;
@@ -91,6 +91,12 @@ export class SessionIndex implements HistoryIndex {
     const run = (): Promise<boolean> => this.#refresh();
     this.#refreshing = this.#refreshing.then(run, run);
     return this.#refreshing;
+  }
+
+  /** Offset behind the last line of a turn; null where there is no such turn. */
+  endOf(key: string): number | null {
+    const turn = this.#scan.ownTurns.turns.find((each) => each.key === key);
+    return turn === undefined ? null : Math.max(...turn.pieces.list().map(({ offset, length }) => offset + length));
   }
 
   snapshot(): KeptIndex | undefined {

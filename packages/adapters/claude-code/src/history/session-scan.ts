@@ -22,6 +22,7 @@ export interface KeptScan {
   scanned: number;
   firstId: string | null;
   lastId: string | null;
+  forkedFrom: string | null;
   early: LinePlace[];
   customTitle: string | null;
   madeTitle: string | null;
@@ -47,6 +48,8 @@ export class SessionScan {
   /** Ids of the conversation's first and last line. */
   firstId: string | null = null;
   lastId: string | null = null;
+  /** The session that this one is a copy of. */
+  forkedFrom: string | null = null;
   #customTitle: string | null = null;
   #madeTitle: string | null = null;
   /** Last line of a conversation → what it was about. Old files begin with those of other sessions. */
@@ -67,7 +70,7 @@ export class SessionScan {
     this.#seen = new Set(kept?.seen);
     if (kept === null) return;
     ({ lines: this.lines, cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, scanned: this.scanned } = kept);
-    ({ firstId: this.firstId, lastId: this.lastId, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle } = kept);
+    ({ firstId: this.firstId, lastId: this.lastId, forkedFrom: this.forkedFrom, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle } = kept);
   }
 
   /** To go on from later; null while it holds a text of the conversation. */
@@ -76,7 +79,7 @@ export class SessionScan {
     if (main === null || side === null) return null;
     return {
       main, side, lines: this.lines, cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, scanned: this.scanned, firstId: this.firstId,
-      lastId: this.lastId, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle, summaries: [...this.#summaries], seen: [...this.#seen],
+      lastId: this.lastId, forkedFrom: this.forkedFrom, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle, summaries: [...this.#summaries], seen: [...this.#seen],
     };
   }
 
@@ -165,6 +168,7 @@ export class SessionScan {
     this.sessionId ??= filledString(record["sessionId"]);
     this.cwd ??= filledString(record["cwd"]);
     if (aside) this.agentId ??= filledString(record["agentId"]);
+    else this.forkedFrom = copiedFrom(record) ?? this.forkedFrom;
     if (record["type"] === "custom-title") this.#customTitle = titleOf(record["customTitle"]) ?? this.#customTitle;
     else if (record["type"] === "ai-title") this.#madeTitle = titleOf(record["aiTitle"]) ?? this.#madeTitle;
     else if (record["type"] === "summary") {
@@ -196,6 +200,7 @@ export class SessionScan {
         const { durationMs } = record;
         if (facts.subtype === "compact_boundary") into.boundary(facts, place);
         else if (facts.subtype === "api_error") into.member(facts, place);
+        else if (facts.subtype === "local_command") into.output(facts, place);
         else if (facts.subtype === "turn_duration" && typeof durationMs === "number" && durationMs >= 0) into.duration(durationMs);
         // The rest is output of local commands, reports of hooks and notes of the terminal: for the person at that
         // terminal, not part of the exchange. As items they would stand behind an answer and keep its turn open.
@@ -213,6 +218,13 @@ export class SessionScan {
     else if (facts.hidden && !facts.blocks.some((block) => block.isResult)) into.hiddenUser(facts, place);
     else into.user(facts, place, readUserContent(messageOf(record)["content"]));
   }
+}
+
+/** The session that a line was copied from: the mark of a fork, and what `--fork-session` of 2.1.332 leaves on answers. */
+function copiedFrom(record: SessionRecord): string | null {
+  const marked = record["forkedFrom"] === undefined ? null : filledString(objectOf(record["forkedFrom"])["sessionId"]);
+  const requested = filledString(record["requestSessionId"]);
+  return marked ?? (requested === record["sessionId"] ? null : requested);
 }
 
 function titleOf(value: unknown): string | null {

@@ -11,6 +11,8 @@ const PROMPT_CHARACTERS = 200;
 export type TurnOpening =
   /** A prompt or an answered command: its content is the turn's input. */
   | "prompt"
+  /** A command of the program itself that a client sent: what the program prints is the answer. */
+  | "command"
   /** A command of the person's own shell. */
   | "shell"
   /** News that set the agent to work. */
@@ -118,6 +120,7 @@ export class TurnList {
         return this.#begin("prompt", facts, place, content.text === "" ? "[image]" : content.text);
       case "command":
         if (begins || isAnsweredCommand(content.text)) return this.#beginCommand({ facts, place, content });
+        if (facts.sentByClient) return this.#clientCommand(facts, place, content);
         this.#command = { facts, place, content };
         return;
       case "shellInput":
@@ -133,8 +136,13 @@ export class TurnList {
       case "summary":
         return this.summary(facts, place);
       case "nothing":
-        return;
+        return this.output(facts, place);
     }
+  }
+
+  /** What a command of the program printed. */
+  output(facts: LineFacts, place: LinePlace): void {
+    if (this.#current?.opening === "command") this.#add(facts, place, this.#current);
   }
 
   /** Text that the harness wrote for the model. Only where it says so does it begin a turn. */
@@ -208,6 +216,18 @@ export class TurnList {
   #beginCommand(command: PendingCommand): void {
     const [input] = command.content.input;
     this.#begin("prompt", command.facts, command.place, input?.type === "text" ? input.text : "");
+  }
+
+  /** The line of `/compact` comes behind what it did: it gives the turn its key. Other commands begin their turn. */
+  #clientCommand(facts: LineFacts, place: LinePlace, content: UserContent): void {
+    const [input] = content.input;
+    const line = input?.type === "text" ? input.text : "";
+    if (this.#current?.opening === "compaction" && /^\/compact\b/.test(line)) {
+      this.#current.key = facts.uuid ?? this.#current.key;
+      return;
+    }
+    this.#begin("command", facts, place, line);
+    this.#busy = false;
   }
 
   #begin(opening: TurnOpening, facts: LineFacts, place: LinePlace, prompt: string): void {

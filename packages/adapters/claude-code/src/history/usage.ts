@@ -20,14 +20,17 @@ export class UsageReports {
     const message = messageOf(record);
     const id = filledString(message["id"]);
     if ((id !== null && this.#lastLine.get(id) !== record) || message["model"] === "<synthetic>") return null;
-    const usage = objectOf(message["usage"]);
-    const output = count(usage["output_tokens"]);
-    if (usage["output_tokens"] === undefined && usage["input_tokens"] === undefined) return null;
-    const cachedInput = count(usage["cache_read_input_tokens"]);
-    const cacheWrite = count(usage["cache_creation_input_tokens"]);
-    // The API counts what it read from its cache and wrote to it apart from `input_tokens`.
-    return { last: { input: count(usage["input_tokens"]) + cachedInput + cacheWrite, cachedInput, cacheWrite, output } };
+    return usageReport(objectOf(message["usage"]));
   }
+}
+
+/** Counts in the API's own form; null where there are none. */
+export function usageReport(usage: Readonly<Record<string, unknown>>): UsageReport | null {
+  if (usage["output_tokens"] === undefined && usage["input_tokens"] === undefined) return null;
+  const cachedInput = count(usage["cache_read_input_tokens"]);
+  const cacheWrite = count(usage["cache_creation_input_tokens"]);
+  // The API counts what it read from its cache and wrote to it apart from `input_tokens`.
+  return { last: { input: count(usage["input_tokens"]) + cachedInput + cacheWrite, cachedInput, cacheWrite, output: count(usage["output_tokens"]) } };
 }
 
 function count(value: unknown): number {

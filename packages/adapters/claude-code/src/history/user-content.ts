@@ -82,6 +82,13 @@ function commandLine(text: string): string {
   return args === "" ? slashed : `${slashed} ${args}`;
 }
 
+/** What a command of the program printed; null for other text, and where it printed nothing. */
+export function commandOutput(text: string): string | null {
+  if (!/^\s*<local-command-std(?:out|err)>/.test(text)) return null;
+  const parts = [tagged(text, "local-command-stdout"), tagged(text, "local-command-stderr")].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join("\n");
+}
+
 /** Trimmed text between the first pair of tags; null when it is missing or empty. */
 export function tagged(text: string, tag: string): string | null {
   const start = text.indexOf(`<${tag}>`);
