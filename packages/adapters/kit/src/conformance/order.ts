@@ -51,7 +51,8 @@ export function orderFaults(events: readonly HarnessEvent[], options: OrderOptio
         if (interactions.get(event.interaction.id) === "open") fault(`interaction ${event.interaction.id} is open already`);
         if (event.interaction.itemId !== undefined && items.get(event.interaction.itemId) !== "open")
           fault(`it concerns item ${event.interaction.itemId}, which is not open`);
-        interactions.set(event.interaction.id, "open");
+        // Nobody waits for a quick reply: it is not closed, and outlives its turn.
+        if (event.interaction.kind !== "quickReply") interactions.set(event.interaction.id, "open");
         break;
       case "interaction.closed":
         if (interactions.get(event.interactionId) !== "open") fault(`interaction ${event.interactionId} is not open`);

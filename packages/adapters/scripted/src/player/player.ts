@@ -197,6 +197,8 @@ export class TurnPlayer {
   }
 
   #watch(event: HarnessEvent): void {
+    // Nobody waits for a quick reply; it outlives its turn.
+    if (event.type === "interaction.opened" && event.interaction.kind === "quickReply") return;
     if (event.type === "interaction.opened") this.#openInteractions.set(event.interaction.id, event.interaction);
     else if (event.type === "interaction.closed") this.#openInteractions.delete(event.interactionId);
     else if (event.type === "turn.completed") this.#ended = true;

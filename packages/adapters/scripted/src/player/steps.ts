@@ -1,4 +1,5 @@
 import type { ChildAgent, HarnessEvent, HarnessItem, InteractionRequest, ItemOutcome, ItemResult, FileEdit } from "@foldcast/protocol-core/harness";
+import { readElicitationSchema } from "@foldcast/protocol-core/interaction";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import type { SimpleStep } from "../scenario/steps.ts";
 import { splitText } from "./text.ts";
@@ -30,6 +31,10 @@ export function* playStep(step: SimpleStep, defaultId: string, state: TurnState)
     const item = state.isOpen(id) ? { itemId: id } : {};
     yield open({ id, kind: "question", ...item, questions: step.ask.questions }, state);
     yield { type: "await", interactionId: id };
+  } else if ("elicit" in step) yield* playElicit(step, defaultId, state);
+  else if ("suggest" in step) {
+    const { id = defaultId, text, replies } = step.suggest;
+    yield open({ id, kind: "quickReply", text, replies }, state);
   } else if ("compaction" in step) {
     const id = step.id ?? defaultId;
     yield emit([...state.start({ kind: "compaction", id }), ...state.complete(id, { status: "succeeded" })]);
@@ -125,7 +130,7 @@ function* playEdit(step: Of<"edit">, defaultId: string, state: TurnState): Steps
 }
 
 function* playApprove(step: Of<"approve">, defaultId: string, state: TurnState): Steps {
-  const { kind: about, offers, title, reason, cwd } = step.approve;
+  const { kind: about, offers, title, reason, cwd, permissions } = step.approve;
   const id = step.approve.id ?? defaultId;
   const call = state.calls.get(id);
   // The approval may stand before its call in the file: what it concerns must be on the screen all the same.
@@ -141,6 +146,7 @@ function* playApprove(step: Of<"approve">, defaultId: string, state: TurnState):
     ...(reason === undefined ? {} : { reason }),
     ...(command === undefined ? {} : { command }),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(permissions === undefined ? {} : { permissions }),
     ...(call !== undefined && "edit" in call ? { edits: [fileEdit(call)] } : {}),
     offers,
   }, state);
@@ -151,6 +157,13 @@ function* playApprove(step: Of<"approve">, defaultId: string, state: TurnState):
   if (decision === "decline" || decision === "cancel") yield emit(state.complete(id, { status: "declined" }));
   else if (call !== undefined && "edit" in call && state.reached.has(id)) yield emit(state.complete(id, outcome(call.edit.status)));
   if (decision === "cancel") yield { type: "cancel" };
+}
+
+function* playElicit({ elicit }: Of<"elicit">, defaultId: string, state: TurnState): Steps {
+  const { id = defaultId, server, message, schema, url } = elicit;
+  const asked = { id, kind: "elicitation" as const, server, message };
+  yield open(url === undefined ? { ...asked, mode: "form", schema: readElicitationSchema(schema) ?? { properties: {} } } : { ...asked, mode: "url", url, elicitationId: id }, state);
+  yield { type: "await", interactionId: id };
 }
 
 function* playSubagent({ subagent }: Of<"subagent">, defaultId: string, state: TurnState): Steps {

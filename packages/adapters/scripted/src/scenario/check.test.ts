@@ -26,6 +26,8 @@ const EVERYTHING = withSteps(
   { usage: { input: 1, output: 2 } },
   { approve: { id: "p", kind: "command", offers: ["accept", "decline"] } },
   { ask: { id: "q", questions: [{ id: "q1", question: "Which?", options: [{ label: "a" }] }] } },
+  { elicit: { id: "el", server: "s", message: "m", schema: { type: "object", properties: { a: { type: "string" } } } } },
+  { suggest: { id: "sg", text: "t", replies: [{ label: "a" }] } },
   { compaction: true },
   { subagent: { id: "s", prompt: "go", children: [{ ref: "c1", status: "completed" }] } },
   { delayMs: 5 },
@@ -71,6 +73,12 @@ describe("checkScenario", () => {
     ]);
     expect(errorsOf(withSteps({ raw: { type: "item.exploded" } }))[0]).toMatch(/^turns\[0\]\.steps\[0\]\.raw\.type: /);
     expect(errorsOf(withSteps({ usage: { last: 3 } }))).toEqual(["turns[0].steps[0].usage: Expected {last, total?, contextWindow?} or token counts {input, output, …}"]);
+  });
+
+  it("wants a flat form or a page of an elicitation", () => {
+    const elicit = (more: object): unknown => withSteps({ elicit: { server: "s", message: "m", ...more } });
+    expect(errorsOf(elicit({ schema: { type: "object", properties: { a: { type: "object" } } } }))).toEqual(["turns[0].steps[0].elicit.schema: Expected a flat object schema, as MCP has it for elicitations"]);
+    expect(errorsOf(elicit({}))).toEqual(["turns[0].steps[0].elicit: Give `schema` or `url`"]);
   });
 
   it("lists the kinds of steps where a step is none of them", () => {

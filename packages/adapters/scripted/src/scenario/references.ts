@@ -51,6 +51,10 @@ class TurnReferences {
         if (step.approve.id !== undefined && calls.get(step.approve.id) === "done") this.#fault(`${at}.approve.id`, `The call "${step.approve.id}" has its result already.`);
       } else if ("ask" in step) {
         this.#use(this.#interactions, step.ask.id ?? defaultId, `${at}.ask.id`);
+      } else if ("elicit" in step) {
+        this.#use(this.#interactions, step.elicit.id ?? defaultId, `${at}.elicit.id`);
+      } else if ("suggest" in step) {
+        this.#use(this.#interactions, step.suggest.id ?? defaultId, `${at}.suggest.id`);
       } else if ("subagent" in step) {
         this.#use(this.#items, step.subagent.id ?? defaultId, `${at}.subagent.id`);
       } else if ("reasoning" in step || "message" in step || "compaction" in step) {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readElicitationSchema } from "@foldcast/protocol-core/interaction";
 
 const id = z.string().min(1);
 const count = z.int().min(1).max(1_000_000);
@@ -79,9 +80,24 @@ const approve = z.strictObject({
     reason: text.exactOptional(),
     command: text.exactOptional(),
     cwd: text.exactOptional(),
+    permissions: z.strictObject({ network: z.boolean().exactOptional(), read: z.array(text).exactOptional(), write: z.array(text).exactOptional() }).exactOptional()
+      .describe("With kind `permissions`: what is asked for."),
   }),
 });
 const ask = z.strictObject({ ask: z.strictObject({ id: id.exactOptional(), questions: z.array(question).min(1) }) });
+const elicit = z.strictObject({
+  elicit: z.strictObject({
+    id: id.exactOptional(),
+    server: z.string().min(1),
+    message: text,
+    schema: z.json().refine((schema) => readElicitationSchema(schema) !== null, "Expected a flat object schema, as MCP has it for elicitations").exactOptional(),
+    url: z.string().regex(/^https?:\/\/\S+$/, "Expected an address of the web").exactOptional().describe("A page to open, in place of a form."),
+  }).refine(({ schema, url }) => (schema === undefined) !== (url === undefined), "Give `schema` or `url`"),
+});
+const suggest = z.strictObject({
+  suggest: z.strictObject({ id: id.exactOptional(), text, replies: z.array(z.strictObject({ label: z.string().min(1), value: z.string().min(1).exactOptional() })).min(1) })
+    .describe("Quick replies: nobody waits for them, and what is chosen is the next prompt."),
+});
 const compaction = z.strictObject({ compaction: z.literal(true), id: id.exactOptional() });
 const subagent = z.strictObject({
   subagent: z.strictObject({
@@ -121,7 +137,7 @@ const raw = z.strictObject({ raw: rawEvent });
 
 /** Every kind of step by the member that names it. */
 export const STEP_SCHEMAS = {
-  reasoning, message, tool, output, result, edit, plan, usage, approve, ask, compaction, subagent, delayMs: delay, raw, crash,
+  reasoning, message, tool, output, result, edit, plan, usage, approve, ask, elicit, suggest, compaction, subagent, delayMs: delay, raw, crash,
 } as const;
 
 export type SimpleStep = { [Name in keyof typeof STEP_SCHEMAS]: z.infer<(typeof STEP_SCHEMAS)[Name]> }[keyof typeof STEP_SCHEMAS];

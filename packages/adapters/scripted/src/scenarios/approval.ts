@@ -4,7 +4,7 @@ import type { ScenarioInput } from "../scenario/schema.ts";
 export const approval: ScenarioInput = {
   schema: 1,
   name: "approval",
-  description: "Asks for a command and for a file change, then answers.",
+  description: "Asks for a command and for a file change, then answers. Prompts with \"a question\", \"a form\", \"a page\", \"a permission\" or \"a quick reply\" get that.",
   turns: [
     {
       steps: [
@@ -37,6 +37,48 @@ export const approval: ScenarioInput = {
           },
         },
         { message: "Thank you, I will keep to that.", chunks: 2 },
+      ],
+    },
+    {
+      match: "a permission",
+      steps: [
+        { approve: { kind: "permissions", offers: ["accept", "acceptForSession", "decline"], reason: "Fetches the packages of the project.", permissions: { network: true, write: ["/var/cache/packages"] } } },
+        { message: "I will keep to what you said.", chunks: 2 },
+      ],
+    },
+    {
+      match: "a form",
+      steps: [
+        {
+          elicit: {
+            server: "issues", message: "A few things about the report that I am about to file.",
+            schema: {
+              type: "object",
+              properties: {
+                title: { type: "string", title: "Title", minLength: 3 },
+                severity: { type: "string", title: "Severity", oneOf: [{ const: "low", title: "Can wait" }, { const: "high", title: "Urgent" }], default: "low" },
+                notify: { type: "boolean", title: "Tell the team", default: false },
+                copies: { type: "integer", title: "Copies", minimum: 1, maximum: 5 },
+              },
+              required: ["title"],
+            },
+          },
+        },
+        { message: "The form is closed.", chunks: 2 },
+      ],
+    },
+    {
+      match: "a page",
+      steps: [
+        { elicit: { server: "issues", message: "Please sign in, so that I can file the report for you.", url: "https://issues.example/sign-in" } },
+        { message: "Thank you.", chunks: 1 },
+      ],
+    },
+    {
+      match: "a quick reply",
+      steps: [
+        { message: "The report is ready. What next?", chunks: 2 },
+        { suggest: { text: "What next?", replies: [{ label: "File it", value: "a form" }, { label: "Ask me something", value: "a question" }] } },
       ],
     },
   ],

@@ -130,6 +130,26 @@ describe("approvals", () => {
   });
 });
 
+describe("elicitations and quick replies", () => {
+  const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+  it("wait for an answer to a form", async () => {
+    expect(shape(await playAnswering([{ elicit: { id: "f", server: "s", message: "m", schema } }], { kind: "elicitation", action: "accept", content: { name: "x" } }))).toEqual([
+      { type: "interaction.opened", interaction: { id: "f", kind: "elicitation", server: "s", message: "m", mode: "form", schema: { properties: { name: { type: "string" } }, required: ["name"] } } },
+      answered("f"),
+      { type: "turn.completed", outcome: { status: "succeeded" } },
+    ]);
+  });
+  it("wait for a page to be opened, and for nobody who might choose a reply", async () => {
+    const steps: Steps = [{ suggest: { id: "s", text: "Next?", replies: [{ label: "On" }] } }, { elicit: { id: "u", server: "s", message: "m", url: "https://x.example/" } }];
+    expect(shape(await playAnswering([steps[1]!], { kind: "elicitation", action: "cancel" }))[0]).toMatchObject({ interaction: { mode: "url", url: "https://x.example/", elicitationId: "u" } });
+    await harness?.cleanup();
+    expect(shape(await playAnswering([steps[0]!]))).toEqual([
+      { type: "interaction.opened", interaction: { id: "s", kind: "quickReply", text: "Next?", replies: [{ label: "On" }] } },
+      { type: "turn.completed", outcome: { status: "succeeded" } },
+    ]);
+  });
+});
+
 describe("questions", () => {
   it("wait for an answer, also an empty one", async () => {
     const questions = [{ id: "q1", question: "Which?", options: [{ label: "a" }, { label: "b" }] }];

@@ -206,6 +206,7 @@ export class ScriptedSession implements HarnessSession {
   }
 
   #watch(event: HarnessEvent): void {
+    if (event.type === "interaction.opened" && event.interaction.kind === "quickReply") return;
     if (event.type === "interaction.opened") this.#interactions.set(event.interaction.id, event.interaction);
     else if (event.type === "interaction.closed") this.#interactions.delete(event.interactionId);
     else if (event.type === "turn.completed") {
