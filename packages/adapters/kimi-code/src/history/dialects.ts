@@ -25,6 +25,12 @@ export function dialectOf(record: JsonRecord): Dialect | null {
 
 const DECODERS: Readonly<Record<Dialect, (record: JsonRecord) => NotedLine>> = { code: decodeCode, cli: decodeCli, context: decodeContext };
 
-export function decode(dialect: Dialect, record: JsonRecord): NotedLine {
-  return DECODERS[dialect](record);
+/** Each line is read as what it is: what is put into a file by hand, or by another program, costs no other line. */
+export function decode(record: JsonRecord): NotedLine {
+  return DECODERS[dialectOf(record) ?? likely(record)](record);
+}
+
+function likely(record: JsonRecord): Dialect {
+  if (typeof record["role"] === "string") return "context";
+  return record["type"] === undefined ? "cli" : "code";
 }

@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import type { SessionPeek } from "@foldcast/protocol-core/harness";
 import { DiagnosticCounter } from "@foldcast/adapter-kit";
-import { decode, dialectOf } from "./dialects.ts";
+import { decode } from "./dialects.ts";
 import { parseRecord } from "./record.ts";
 import { describeFile } from "./session-file.ts";
 import { SessionScan } from "./session-scan.ts";
@@ -19,7 +19,7 @@ export async function peekSession(path: string): Promise<SessionPeek | null> {
     const { bytesRead } = await file.read(head, 0, head.length, 0);
     const scan = new SessionScan(new DiagnosticCounter());
     scan.readBytes(head.subarray(0, bytesRead), bytesRead === size);
-    if (scan.dialect === null) return null;
+    if (!scan.isOurs) return null;
     const first = scan.turns.turns[0];
     // An undo or a long beginning can hide what is there: such a file is told by its size alone.
     if (first === undefined && bytesRead === size) return null;
@@ -45,8 +45,7 @@ export async function peekSession(path: string): Promise<SessionPeek | null> {
 function lastTime(text: string): number | null {
   for (const line of text.split("\n").reverse()) {
     const record = parseRecord(line.trim());
-    const dialect = record === null ? null : dialectOf(record);
-    const at = record === null || dialect === null ? null : decode(dialect, record).at;
+    const at = record === null ? null : decode(record).at;
     if (at !== null) return at;
   }
   return null;

@@ -102,7 +102,7 @@ export class SessionIndex implements HistoryIndex {
       }
       if (!line.whole) diagnostics.count("line.tooDeep");
       const record = line.hasBlobs ? await this.#side.withBlobs(line.record) : line.record;
-      noted.push(decode(this.#scan.dialect ?? "code", record));
+      noted.push(decode(record));
     }
     const files = new FileTexts(this.#about.cwd);
     const reader = new TurnReader({ sessionId: this.#about.sessionId, files, diagnostics, survey: surveyOf(noted) });
@@ -194,7 +194,7 @@ export async function openSession(path: string): Promise<SessionIndex> {
     const diagnostics = new DiagnosticCounter();
     const scan = new SessionScan(diagnostics);
     await scan.read(file);
-    if (scan.dialect === null) throw new Error(`${path} holds no Kimi session`);
+    if (!scan.isOurs) throw new Error(`${path} holds no Kimi session`);
     return new SessionIndex(path, scan, await describeFile(path, scan), await fileState(file, scan.scanned), diagnostics);
   } finally {
     await file.close();

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
-import { decode, type Dialect, dialectOf } from "./dialects.ts";
+import { decode, dialectOf } from "./dialects.ts";
 import type { NotedLine } from "./notes.ts";
 import { filledString, type JsonRecord, objectOf, parseRecord } from "./record.ts";
 import { TurnList } from "./turn-list.ts";
@@ -12,7 +12,8 @@ import { TurnList } from "./turn-list.ts";
  */
 export class SessionScan {
   readonly turns = new TurnList();
-  dialect: Dialect | null = null;
+  /** Some line is of a kind that only Kimi writes. */
+  isOurs = false;
   cwd: string | null = null;
   /** The session that the lines name, where they name one. */
   sessionId: string | null = null;
@@ -62,8 +63,8 @@ export class SessionScan {
     if (record === null) return false;
     if (this.turns.turns.length === 0) this.#identity.update(bytes.subarray(start, end));
     this.#describe(record);
-    this.dialect ??= dialectOf(record);
-    const line = decode(this.dialect ?? guess(record), record);
+    this.isOurs ||= dialectOf(record) !== null;
+    const line = decode(record);
     if (this.turns.turns.length === 0) this.isChild ||= isTask(line);
     this.turns.add(line, { offset, length: end - start });
     return true;
@@ -78,12 +79,6 @@ export class SessionScan {
     const runtime = /^acp:(.+)$/.exec(filledString(record["runtimeId"]) ?? "")?.[1];
     this.sessionId = filledString(objectOf(record["request"])["sessionId"]) ?? runtime ?? null;
   }
-}
-
-/** Of a line before the first one that proves the format. */
-function guess(record: JsonRecord): Dialect {
-  if (typeof record["role"] === "string") return "context";
-  return record["message"] === undefined ? "code" : "cli";
 }
 
 /** A prompt that a person did not send, and that is no news either: the task of a sub-agent. */

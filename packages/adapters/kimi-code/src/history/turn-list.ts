@@ -71,6 +71,12 @@ export class TurnList {
         this.#begin("shell", null, [], at, place);
         this.#busy = false;
         return;
+      case "shellOutput":
+        if (this.#current?.opening !== "shell" || this.#current.ended) return;
+        this.#member(at, place);
+        this.#current.outcome = { status: "succeeded" };
+        this.#current.ended = true;
+        return;
       case "compaction":
         return this.#compact(note.phase, at, place);
       case "undo":
@@ -84,6 +90,7 @@ export class TurnList {
         if (this.#current === null || !this.#busy) return;
         this.#member(at, place);
         this.#current.outcome = { status: "cancelled" };
+        this.#busy = false;
         return;
       case "interrupted":
         this.#member(at, place);
