@@ -9,7 +9,8 @@ export function nearest(given: string, names: readonly string[]): string | null 
   return best;
 }
 
-function editDistance(a: string, b: string): number {
+/** Letters to add, to drop or to change. */
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];

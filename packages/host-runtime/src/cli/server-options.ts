@@ -16,6 +16,8 @@ export interface ServerOptions {
   /** The tables `[harness.<id>]` of the configuration file. */
   settingsByHarness: ConfigFile["harness"];
   sessionFolders: readonly string[];
+  /** Which of the sessions that harnesses saved on this machine are threads. */
+  discovery: { enabled: boolean; maxSessions: number; maxAgeMs: number | null };
   dialect: "auto" | "default" | "desktop";
   /** Milliseconds until an approval or a question that nobody answers is denied. */
   interactionExpiryMs: number;
@@ -40,6 +42,11 @@ export function serverOptions(values: Values<typeof SERVER_OPTIONS>, file: Confi
     },
     settingsByHarness: file?.harness ?? {},
     sessionFolders: values.sessions.map(existingFolder),
+    discovery: {
+      enabled: values.discover === "on",
+      maxSessions: values["max-sessions"],
+      maxAgeMs: values["max-session-age-days"] === 0 ? null : values["max-session-age-days"] * 86_400_000,
+    },
     dialect: values.dialect,
     interactionExpiryMs: values["interaction-expiry-ms"],
     idleSessionMs: values["idle-session-ms"] === 0 ? null : values["idle-session-ms"],

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { harnesses } from "@foldcast/adapter-registry";
 import { toolMaps } from "@foldcast/adapter-registry/tool-maps";
 import { Host } from "../host.ts";
@@ -41,6 +42,14 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     idleSessionMs: options.idleSessionMs,
     parallelStarts: options.parallelStarts,
     sessionFolders: options.sessionFolders,
+    discovery: {
+      ...options.discovery,
+      env: process.env,
+      home: homedir(),
+      // Without a store of its own no process may write beside it.
+      cacheDir: store.memoryReason === null ? options.dataDir : null,
+      onProgress: (done, total) => void process.stderr.write(`foldcast: looked at ${done} of ${total} saved sessions; each is looked at once\n`),
+    },
     interactions: new InteractionManager({ log, now: () => Date.now(), expiryMs: options.interactionExpiryMs, store: store.interactions }),
     log,
   });

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import type { CommandSpec } from "../command.ts";
 import type { OptionTable } from "../options/option.ts";
-import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS } from "./options.ts";
+import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS, THREADS_OPTIONS } from "./options.ts";
 
 /** Keeps the types of the options between a command's row and its code. */
 function command<O extends OptionTable>(spec: CommandSpec<O>): CommandSpec {
@@ -49,6 +49,31 @@ Lines that begin with a slash are commands of the chat (/help); // sends one to 
     notes: `When the input ends, what is still asked is declined, and the chat ends with its last turn.
 Exit code: 0, or 1 when a line of a pipe could not be sent.`,
     load: () => import("../commands/chat.ts"),
+  }),
+  threads: command({
+    summary: "list, show, archive and rename threads",
+    verbs: {
+      list: { operands: "", does: "threads, those that changed last first" },
+      show: { operands: "ID", does: "the prompts of a thread, and how each turn ended: its final answer" },
+      archive: { operands: "ID…", does: "take threads out of the list; nothing is deleted" },
+      unarchive: { operands: "ID…", does: "bring them back" },
+      rename: { operands: "ID NAME", does: "give a thread a name" },
+    },
+    about: `For people and scripts. Asks the server that has the data folder, if there is one, and else looks into it itself.
+The beginning of an id is enough where it is no other's.`,
+    options: THREADS_OPTIONS,
+    examples: [
+      ["foldcast threads list --cwd . --search test", ""],
+      ["foldcast threads show 0198c1", "its prompts and final answers"],
+      ["foldcast threads rename 0198c1 'The flaky test'", ""],
+      ["foldcast threads list --search demo --json | jq -r '.[].id' | xargs foldcast threads archive", ""],
+    ],
+    notes: `--json, times in Unix seconds:
+  list  [{"id","name","preview","cwd","model","status","path","createdAt","updatedAt","archived"}]
+  show  {"thread","turns":[{"id","prompt","status","error","startedAt","durationMs","items","fold","finalAnswer"}]}
+  the others, one a line: {"id",…}
+Exit code: 0, 1 when there is no such thread, 4 when the owner of the data folder does not answer.`,
+    load: () => import("../commands/threads.ts"),
   }),
   doctor: command({
     summary: "look at what is installed here, and say what to do about the rest",

@@ -16,6 +16,17 @@ export const SERVER_OPTIONS = {
   sessions: {
     kind: list(folder()), value: "DIR", key: "sessions", does: "list and open the saved sessions in this folder too; may be repeated", defaultWords: "none",
   },
+  discover: {
+    kind: choice("on", "off"), value: "on|off", key: "discover", default: "on",
+    does: "list and open the sessions that coding agents saved on this machine, where they keep them",
+  },
+  "max-sessions": {
+    kind: wholeNumber("a number from 1 on", 1, 1_000_000), value: "N", key: "max_sessions", default: 10_000, does: "of saved sessions only so many, the newest",
+  },
+  "max-session-age-days": {
+    kind: wholeNumber("a whole number of days, 0 = any age", 0, 36_500), value: "DAYS", key: "max_session_age_days", default: 0,
+    does: "of saved sessions only those that were written in the last so many days; 0 = any",
+  },
   scenario: { kind: file("the path of a file or a folder"), value: "FILE|DIR", key: "scenario", does: "what the scripted harness plays, beside what is built in" },
   "scenario-speed": { kind: number("a number from 0 on", 0), value: "X", key: "scenario_speed", does: "2 plays scenarios twice as fast, 0 without delays", defaultWords: "1" },
   "scenario-process": { kind: flag, key: "scenario_process", does: "play each scripted session in a process of its own" },
@@ -98,5 +109,16 @@ export const REPLAY_OPTIONS = {
 } as const satisfies OptionTable;
 
 export const DOCTOR_OPTIONS = { ...JSON_OPTION, ...LISTEN_OPTIONS, ...SERVER_OPTIONS, ...CONFIG_OPTION } as const satisfies OptionTable;
+
+export const THREADS_OPTIONS = {
+  cwd: { kind: folder(), value: "DIR", does: "list: only threads of this folder", defaultWords: "all" },
+  search: { kind: text(), value: "TEXT", does: "list: only threads with these words in their name or first prompt" },
+  archived: { kind: flag, does: "list: the archived threads" },
+  limit: { kind: wholeNumber("a whole number, 0 = all", 0, 1_000_000), value: "N", default: 25, does: "at most so many threads, or turns of show, the newest; 0 = all" },
+  ...JSON_OPTION,
+  ...CLIENT_OPTIONS,
+  ...SERVER_OPTIONS,
+  ...CONFIG_OPTION,
+} as const satisfies OptionTable;
 
 export const NO_OPTIONS = {} as const satisfies OptionTable;
