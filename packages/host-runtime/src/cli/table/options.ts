@@ -18,14 +18,14 @@ export const SERVER_OPTIONS = {
   },
   discover: {
     kind: choice("on", "off"), value: "on|off", key: "discover", default: "on",
-    does: "list and open the sessions that coding agents saved on this machine, where they keep them",
+    does: "list and open the sessions that coding agents saved on this machine",
   },
   "max-sessions": {
-    kind: wholeNumber("a number from 1 on", 1, 1_000_000), value: "N", key: "max_sessions", default: 10_000, does: "of saved sessions only so many, the newest",
+    kind: wholeNumber("a number from 1 on", 1, 1_000_000), value: "N", key: "max_sessions", default: 10_000, does: "of those only so many, the newest",
   },
   "max-session-age-days": {
     kind: wholeNumber("a whole number of days, 0 = any age", 0, 36_500), value: "DAYS", key: "max_session_age_days", default: 0,
-    does: "of saved sessions only those that were written in the last so many days; 0 = any",
+    does: "of them only those written in the last so many days; 0 = any",
   },
   scenario: { kind: file("the path of a file or a folder"), value: "FILE|DIR", key: "scenario", does: "what the scripted harness plays, beside what is built in" },
   "scenario-speed": { kind: number("a number from 0 on", 0), value: "X", key: "scenario_speed", does: "2 plays scenarios twice as fast, 0 without delays", defaultWords: "1" },
