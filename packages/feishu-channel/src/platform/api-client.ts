@@ -34,7 +34,9 @@ export interface BinaryAnswer {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-const answerShape = z.object({ status: z.number(), headers: z.record(z.string(), z.unknown()), data: z.unknown() });
+/** Axios gives the headers of a failure as an object of its own class. */
+const headersShape = z.custom<object>((value) => typeof value === "object" && value !== null).transform((headers): Readonly<Record<string, unknown>> => ({ ...headers }));
+const answerShape = z.object({ status: z.number(), headers: headersShape, data: z.unknown() });
 const envelopeShape = z.object({ code: z.number(), msg: z.string().optional() });
 const failureShape = z.object({
   code: z.union([z.string(), z.number()]).optional().catch(undefined),
