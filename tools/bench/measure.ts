@@ -1,23 +1,26 @@
 import { availableParallelism } from "node:os";
 import type { BenchCase } from "./case.ts";
 
-const WARM_UP_RUNS = 2;
-const MEASURED_RUNS = 5;
+const RUNS = { warmUp: 2, measured: 5 };
 
-/**
- * The result line of a case. `value`, `median`, `p95` and `runs` are in `unit`, `value` being the median; `p95` is the
- * run that 95 % are at least as good as. `growth` holds median times in milliseconds for `from` and ten times as many
- * units, and the ratio of the second to ten times the first: 1 is linear; null where the case has no size.
- */
-export interface BenchResult {
-  case: string;
-  n: number;
-  unit: string;
+/** `value` is the median; `p95` the run that 95 % are at least as good as. */
+interface Figures {
   value: number;
   median: number;
   p95: number;
   runs: number[];
+}
+
+/**
+ * The result line of a case, figures in `unit`; `also` has those of the other ways to do the same. `growth` holds median times in milliseconds for `from` and ten times as many
+ * units, and the ratio of the second to ten times the first: 1 is linear; null where the case has no size.
+ */
+export interface BenchResult extends Figures {
+  case: string;
+  n: number;
+  unit: string;
   growth: { n: number; "10n": number; ratio: number; from: number } | null;
+  also?: Record<string, Figures>;
   node: string;
   cpus: number;
 }
@@ -25,19 +28,14 @@ export interface BenchResult {
 export async function measure(name: string, bench: BenchCase): Promise<BenchResult> {
   try {
     const from = bench.growthFrom === undefined ? bench.n : bench.growthFrom;
-    const times = await timesOf(bench, from === null ? [bench.n] : [bench.n, from, from * 10]);
-    const inUnit = times.get(bench.n)!.map((ms) => round(bench.unit === "ms" ? ms : (bench.n / ms) * 1000));
-    // Slowest last, whatever the unit counts.
-    const ordered = inUnit.toSorted((a, b) => (bench.unit === "ms" ? a - b : b - a));
+    const { bySize, also } = await results(bench, from === null ? [bench.n] : [bench.n, from, from * 10]);
     return {
       case: name,
       n: bench.n,
       unit: bench.unit,
-      value: median(ordered),
-      median: median(ordered),
-      p95: ordered[Math.ceil(0.95 * ordered.length) - 1]!,
-      runs: inUnit,
-      growth: from === null ? null : growth(from, times),
+      ...figures(bench, bySize.get(bench.n)!),
+      growth: from === null ? null : growth(from, bySize),
+      ...(also.size === 0 ? {} : { also: Object.fromEntries([...also].map(([way, list]) => [way, figures(bench, list)])) }),
       node: process.version,
       cpus: availableParallelism(),
     };
@@ -46,23 +44,37 @@ export async function measure(name: string, bench: BenchCase): Promise<BenchResu
   }
 }
 
+/** Slowest last, whatever the unit counts. */
+function figures({ unit, n }: BenchCase, results: readonly number[]): Figures {
+  const isRate = unit !== "ms" && unit !== "MB";
+  const runs = results.map((result) => round(isRate ? (n / result) * 1000 : result));
+  const ordered = runs.toSorted((a, b) => (isRate ? b - a : a - b));
+  const value = median(ordered);
+  return { value, median: value, p95: ordered[Math.ceil(0.95 * ordered.length) - 1]!, runs };
+}
+
 function growth(from: number, times: ReadonlyMap<number, number[]>): BenchResult["growth"] {
   const small = median(sorted(times.get(from)!));
   const large = median(sorted(times.get(from * 10)!));
   return { n: round(small), "10n": round(large), ratio: round(large / (10 * small)), from };
 }
 
-/** Milliseconds for each size. The sizes take turns, so that a machine that is busy for a while slows all of them. */
-async function timesOf(bench: BenchCase, sizes: readonly number[]): Promise<Map<number, number[]>> {
-  const times = new Map(sizes.map((n): [number, number[]] => [n, []]));
-  for (const n of times.keys()) {
+/** What the runs resolved. Sizes and ways take turns, so that a machine that is busy for a while slows all of them. */
+async function results(bench: BenchCase, sizes: readonly number[]): Promise<{ bySize: Map<number, number[]>; also: Map<string, number[]> }> {
+  const bySize = new Map(sizes.map((n): [number, number[]] => [n, []]));
+  const { warmUp, measured } = bench.runs ?? RUNS;
+  for (const n of bySize.keys()) {
     await bench.prepare?.(n);
-    for (let i = 0; i < WARM_UP_RUNS; i++) await bench.run(n);
+    for (let i = 0; i < warmUp; i++) await bench.run(n);
   }
-  for (let i = 0; i < MEASURED_RUNS; i++) {
-    for (const [n, list] of times) list.push(await bench.run(n));
+  const ways = Object.entries(bench.also ?? {});
+  for (const [, run] of ways) for (let i = 0; i < warmUp; i++) await run(bench.n);
+  const also = new Map(ways.map(([way]): [string, number[]] => [way, []]));
+  for (let i = 0; i < measured; i++) {
+    for (const [n, list] of bySize) list.push(await bench.run(n));
+    for (const [way, run] of ways) also.get(way)!.push(await run(bench.n));
   }
-  return times;
+  return { bySize, also };
 }
 
 const sorted = (numbers: number[]): number[] => numbers.toSorted((a, b) => a - b);
