@@ -89,6 +89,9 @@ function readItem(item: ThreadItem): ReadItem | null {
     case "plan":
     case "contextCompaction":
       return null;
+    default:
+      // An item of native Codex that this version has no shape for.
+      return null;
   }
 }
 

@@ -1,0 +1,40 @@
+import { codeBlock } from "./code.ts";
+import { type Block, readBlocks } from "./blocks.ts";
+import { maskMail, safeInline } from "./inline.ts";
+
+/** What one card may still hold; the functions here take from it. */
+export interface MarkdownAllowance {
+  /** Tables that are still drawn as tables; further ones become code. */
+  tables: number;
+  /** The server refused an address of a person. */
+  maskMail: boolean;
+}
+
+/** Headings of an answer must not shout louder than the card's own title. */
+const TOP_HEADING = 4;
+const DEEPEST_HEADING = 5;
+
+/** Markdown of a model made safe for Feishu's client. The text must have been cut before. */
+export function safeMarkdown(source: string, allowance: MarkdownAllowance): string {
+  return joinBlocks(readBlocks(allowance.maskMail ? maskMail(source) : source).map((block) => safeBlock(block, allowance)));
+}
+
+function safeBlock(block: Block, allowance: MarkdownAllowance): string {
+  switch (block.kind) {
+    case "code":
+      return codeBlock(block.lines.join("\n"), block.language);
+    case "heading":
+      return `${"#".repeat(block.level === 1 ? TOP_HEADING : DEEPEST_HEADING)} ${safeInline(block.text)}`;
+    case "table":
+      if (allowance.tables <= 0) return codeBlock(block.lines.join("\n"), null);
+      allowance.tables -= 1;
+      return block.lines.map((line) => safeInline(line.trim())).join("\n");
+    case "text":
+      return safeInline(block.lines.join("\n")).replace(/^\n+|\s+$/g, "");
+  }
+}
+
+/** The client draws fences and tables only between blank lines. */
+export function joinBlocks(blocks: readonly string[]): string {
+  return blocks.filter((block) => block !== "").join("\n\n");
+}

@@ -1,0 +1,79 @@
+import { foldTurn } from "@foldcast/protocol-core/folding";
+import { toolDetail, type ToolCallDetail } from "@foldcast/protocol-core/tools";
+import { turnOfView, type TurnView } from "@foldcast/protocol-core/view";
+import type { FoldVerdict } from "@foldcast/protocol-core/folding";
+import type { ThreadItem, UserInput } from "@foldcast/protocol-core/wire";
+
+/** One thing that a turn's card shows. `key` is unique in the turn and stays the same while the turn goes on. */
+export type Unit =
+  | { readonly kind: "tool"; readonly key: string; readonly item: ThreadItem; readonly detail: ToolCallDetail }
+  | { readonly kind: "text"; readonly key: string; readonly text: string; readonly role: "commentary" | "answer" | "live" | "steer" | "plan" }
+  | { readonly kind: "reasoning"; readonly key: string; readonly text: string }
+  | { readonly kind: "compaction"; readonly key: string }
+  /** An item of a type that this version does not know. */
+  | { readonly kind: "other"; readonly key: string; readonly type: string; readonly item: unknown };
+
+export interface TurnUnits {
+  readonly units: readonly Unit[];
+  readonly verdict: FoldVerdict;
+}
+
+/**
+ * What of a turn is shown, in order, and how it folds: exactly by the fold that Desktop draws. The first user message
+ * is the prompt and stands in the chat already; later ones were added while the turn ran.
+ */
+export function unitsOf(turn: TurnView): TurnUnits {
+  const verdict = foldTurn(turnOfView(turn));
+  const units: Unit[] = [];
+  let isPrompt = true;
+  let ordinal = 0;
+  const last = [...turn.items.values()].at(-1)?.item;
+  for (const { item } of turn.items.values()) {
+    const key = `i${ordinal}`;
+    ordinal += 1;
+    if (item.type === "userMessage") {
+      if (!isPrompt) units.push({ kind: "text", key, text: textOfInput(item.content), role: "steer" });
+      isPrompt = false;
+      continue;
+    }
+    const unit = unitOf(item, key, turn, item === last);
+    if (unit !== null) units.push(unit);
+  }
+  return { units, verdict };
+}
+
+/** Stays visible when the work before the answer is folded. */
+export function isOutside(unit: Unit): boolean {
+  return unit.kind === "text" && (unit.role === "answer" || unit.role === "live" || unit.role === "steer");
+}
+
+function unitOf(item: ThreadItem, key: string, turn: TurnView, isLast: boolean): Unit | null {
+  switch (item.type) {
+    case "agentMessage": {
+      if (item.text.trim() === "") return null;
+      // What is written at this moment may become the answer; it moves into the history when something follows it.
+      const isLive = turn.status === "inProgress" && isLast && item.phase !== "commentary";
+      return { kind: "text", key, text: item.text, role: item.phase === "final_answer" ? "answer" : isLive ? "live" : "commentary" };
+    }
+    case "reasoning": {
+      const text = item.summary.filter((part) => part.trim() !== "").join("\n\n");
+      return text === "" ? null : { kind: "reasoning", key, text };
+    }
+    case "plan":
+      return item.text.trim() === "" ? null : { kind: "text", key, text: item.text, role: "plan" };
+    case "contextCompaction":
+      return { kind: "compaction", key };
+    case "userMessage":
+      return null;
+    default: {
+      const known: ThreadItem = item;
+      const detail = toolDetail(known, (known as { foldcast?: unknown }).foldcast);
+      if (detail !== null) return { kind: "tool", key, item: known, detail };
+      return { kind: "other", key, type: (known as { type: string }).type, item: known };
+    }
+  }
+}
+
+function textOfInput(content: readonly UserInput[]): string {
+  return content.map((part) => (part.type === "text" ? part.text : part.type === "image" ? "🖼️" : `📎 ${"name" in part ? part.name : part.path}`)).join("\n");
+}

@@ -1,0 +1,284 @@
+import type { ApiName, FeishuPort, Outcome, Permit, Priority, Refusal } from "../platform/port.ts";
+import type { TurnCard } from "./document.ts";
+import { afterChange, type CardChange, nextChange } from "./plan.ts";
+
+export interface WriterClock {
+  /** Milliseconds. */
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export interface WriterTimes {
+  /** Between two writes while the turn runs. */
+  readonly intervalMs: number;
+  /** Streaming is opened anew when it has been open for this long; the platform closes it after ten minutes. */
+  readonly reopenMs: number;
+  /** First wait after an answer that says nothing; doubles up to `maxBackoffMs`. */
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
+}
+export const WRITER_TIMES: WriterTimes = { intervalMs: 500, reopenMs: 8 * 60_000, backoffMs: 400, maxBackoffMs: 15_000 };
+
+export interface CardWriterOptions {
+  readonly port: Pick<FeishuPort, "pace" | "updateCard" | "batchUpdate" | "updateElementContent" | "setCardSettings">;
+  readonly cardId: string;
+  readonly chatId: string;
+  /** What the card is at this moment; null = not known, then the first write is the whole card. */
+  readonly shadow: TurnCard | null;
+  /** The last sequence that was used for this card, 0 for a new one. */
+  readonly sequence: number;
+  /** Notes durably that this sequence is used, before it is. */
+  readonly reserve: (sequence: number) => void | Promise<void>;
+  readonly clock: WriterClock;
+  readonly times?: WriterTimes;
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/**
+ * `written`: Feishu confirmed the last state. `refused`: it will not take it (too large, gone, forbidden …), render
+ * another or go another way. `uncertain`: no readable answer in all tries; the same card may be given again.
+ */
+export type WriteResult = { readonly kind: "written" } | { readonly kind: "refused"; readonly refusal: Refusal } | { readonly kind: "uncertain" };
+
+const MAX_TRIES = 12;
+/** Codes that say "a sequence like this was used": far beyond whatever an unknown writer may have reached. */
+const SEQUENCE_JUMP = 1_000;
+
+/**
+ * The only one who writes one card. One request in flight; what is given while it is on its way replaces what waits;
+ * the sequence grows with every try, also after one whose answer was lost. Nothing is sent when nothing differs.
+ */
+export class CardWriter {
+  readonly #options: CardWriterOptions;
+  readonly #times: WriterTimes;
+  #shadow: TurnCard | null;
+  #sequence: number;
+  #openedAt: number;
+  #wanted: TurnCard | null = null;
+  #finalCard: TurnCard | null = null;
+  #finals: ((result: WriteResult) => void)[] = [];
+  #running = false;
+  #lastWriteAt = -Infinity;
+  #tries = 0;
+  /** What was refused for good; the same card is not tried again. */
+  #refused: { readonly card: TurnCard; readonly refusal: Refusal } | null = null;
+  #closed = false;
+
+  constructor(options: CardWriterOptions) {
+    this.#options = options;
+    this.#times = options.times ?? WRITER_TIMES;
+    this.#shadow = options.shadow;
+    this.#sequence = options.sequence;
+    this.#openedAt = options.clock.now();
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** The last refusal that ended a try; null while the card takes what it is given. */
+  get refusal(): Refusal | null {
+    return this.#refused?.refusal ?? null;
+  }
+
+  /** The newest state while the turn runs; an older one that waits is dropped. */
+  show(card: TurnCard): void {
+    if (this.#closed || this.#finalCard !== null) return;
+    this.#wanted = card;
+    this.#start();
+  }
+
+  /** The last state: written as a whole, streaming closed first, and tried until Feishu has said yes or no. */
+  finish(card: TurnCard): Promise<WriteResult> {
+    return new Promise((resolve) => {
+      this.#finalCard = card;
+      this.#wanted = card;
+      this.#tries = 0;
+      this.#refused = null;
+      this.#finals.push(resolve);
+      this.#start();
+    });
+  }
+
+  /** Writes nothing more. A `finish` that waits becomes `uncertain`. */
+  close(): void {
+    this.#closed = true;
+    this.#settle({ kind: "uncertain" });
+  }
+
+  #start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#run().catch((error: unknown) => {
+      this.#options.log("a card write failed", { error: error instanceof Error ? error.message : String(error) });
+      this.#settle({ kind: "uncertain" });
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (;;) {
+        const wanted = this.#wanted;
+        if (this.#closed || wanted === null || this.#refused?.card === wanted) return;
+        const step = this.#nextStep(wanted);
+        if (step === null) {
+          if (this.#finalCard === wanted) this.#settle({ kind: "written" });
+          return;
+        }
+        await this.#write(step);
+      }
+    } finally {
+      // At once, not a tick later: what is given in between would find a writer that seems to run and does not.
+      this.#running = false;
+    }
+  }
+
+  #nextStep(wanted: TurnCard): Step | null {
+    const isFinal = this.#finalCard === wanted;
+    const shadow = this.#shadow;
+    if (isFinal) {
+      if (this.#isSame(wanted)) return null;
+      // Closed first, so that the chat list shows the answer even where the card itself is not taken.
+      if (shadow?.config.streaming_mode === true) return { api: "card.settings", wanted };
+      return { api: "card.update", wanted, change: { kind: "full", card: wanted } };
+    }
+    if (shadow === null) return { api: "card.update", wanted, change: { kind: "full", card: wanted } };
+    const isOld = shadow.config.streaming_mode && this.#options.clock.now() - this.#openedAt > this.#times.reopenMs;
+    if (isOld && wanted.config.streaming_mode) this.#shadow = withoutStreaming(shadow);
+    const change = nextChange(this.#shadow ?? shadow, wanted);
+    return change === null ? null : { api: API_OF[change.kind], wanted, change };
+  }
+
+  /** The final state is always written as a whole once: what a batch left behind must not stay. */
+  #writtenFinal: TurnCard | null = null;
+  #isSame(wanted: TurnCard): boolean {
+    return this.#writtenFinal === wanted;
+  }
+
+  async #write(step: Step): Promise<void> {
+    const { clock, port, cardId, chatId } = this.#options;
+    const isFinal = this.#finalCard !== null;
+    const wait = this.#lastWriteAt + this.#times.intervalMs - clock.now();
+    if (!isFinal && wait > 0) await clock.sleep(wait);
+    const priority: Priority = isFinal ? "final" : step.change?.kind === "content" ? "live" : "normal";
+    const permit = await port.pace(step.api, { cardId, chatId }, { priority });
+    // Something newer may have come while this write waited for its turn.
+    const wanted = this.#wanted;
+    if (this.#closed || wanted === null) return;
+    const current = this.#nextStep(wanted);
+    if (current?.api !== step.api) return;
+    this.#sequence += 1;
+    await this.#options.reserve(this.#sequence);
+    this.#lastWriteAt = clock.now();
+    const outcome = await this.#send(current, permit);
+    await this.#digest(outcome, current);
+  }
+
+  #send({ change, wanted }: Step, permit: Permit): Promise<Outcome<null>> {
+    const { port, cardId, chatId } = this.#options;
+    const write = { cardId, sequence: this.#sequence };
+    const options = { permit, chatId };
+    if (change === undefined) return port.setCardSettings({ ...write, streaming: false, summary: wanted.config.summary.content }, options);
+    switch (change.kind) {
+      case "full":
+        return port.updateCard({ ...write, card: change.card }, options);
+      case "batch":
+        return port.batchUpdate({ ...write, actions: change.actions }, options);
+      case "content":
+        return port.updateElementContent({ ...write, elementId: change.elementId, content: change.content }, options);
+    }
+  }
+
+  async #digest(outcome: Outcome<null>, { change, wanted }: Step): Promise<void> {
+    if (outcome.kind === "ok") {
+      this.#tries = 0;
+      this.#accept(change, wanted);
+      return;
+    }
+    this.#tries += 1;
+    const { log, clock } = this.#options;
+    if (outcome.kind === "uncertain") {
+      log("a card write was not answered", { reason: outcome.uncertainty.reason, detail: outcome.uncertainty.detail });
+      // It may have worked: only the whole card with a higher sequence is right in both cases.
+      this.#shadow = null;
+      return this.#again(null, wanted);
+    }
+    const { refusal } = outcome;
+    log("a card write was refused", { kind: refusal.kind, code: refusal.code, subCode: refusal.subCode });
+    switch (refusal.kind) {
+      case "rateLimited":
+      case "serverBusy":
+      case "unreachable":
+        return this.#again(refusal, wanted);
+      case "cardBusy":
+        await clock.sleep(refusal.retryAfterMs ?? 500);
+        return;
+      case "sequence":
+        this.#sequence += SEQUENCE_JUMP;
+        this.#shadow = null;
+        return this.#again(null, wanted, true);
+      case "streamingClosed":
+        this.#shadow = this.#shadow === null ? null : withoutStreaming(this.#shadow);
+        return;
+      case "alreadyApplied":
+        this.#accept(change, wanted);
+        return;
+      case "outOfSync":
+        if (change?.kind === "full") return this.#giveUp(refusal, wanted);
+        this.#shadow = null;
+        return;
+      default:
+        if (change === undefined) {
+          // Streaming that cannot be closed by itself is closed by the whole card.
+          this.#shadow = null;
+          if (refusal.kind !== "gone") return;
+        }
+        this.#giveUp(refusal, wanted);
+    }
+  }
+
+  #accept(change: CardChange | undefined, wanted: TurnCard): void {
+    const before = this.#shadow;
+    if (change === undefined) this.#shadow = before === null ? null : withoutStreaming(before);
+    else this.#shadow = before === null ? wanted : afterChange(before, wanted, change);
+    if (change?.kind === "full" && this.#finalCard === wanted) this.#writtenFinal = wanted;
+    if (this.#shadow?.config.streaming_mode === true && before?.config.streaming_mode !== true) this.#openedAt = this.#options.clock.now();
+  }
+
+  /** After a pause; when all tries are used, a final card is given back and a live one waits for its successor. */
+  async #again(refusal: Refusal | null, wanted: TurnCard, atOnce = false): Promise<void> {
+    if (this.#tries >= MAX_TRIES && this.#finalCard !== null) {
+      this.#wanted = null;
+      this.#settle(refusal === null ? { kind: "uncertain" } : { kind: "refused", refusal });
+      return;
+    }
+    if (atOnce) return;
+    const backoff = Math.min(this.#times.backoffMs * 2 ** Math.min(this.#tries - 1, 10), this.#times.maxBackoffMs);
+    await this.#options.clock.sleep(Math.max(refusal?.retryAfterMs ?? 0, backoff));
+    if (this.#wanted === null) this.#wanted = wanted;
+  }
+
+  #giveUp(refusal: Refusal, wanted: TurnCard): void {
+    this.#refused = { card: wanted, refusal };
+    if (this.#finalCard === wanted) this.#settle({ kind: "refused", refusal });
+  }
+
+  #settle(result: WriteResult): void {
+    const waiting = this.#finals;
+    this.#finals = [];
+    for (const resolve of waiting) resolve(result);
+  }
+}
+
+interface Step {
+  readonly api: ApiName;
+  readonly wanted: TurnCard;
+  /** Absent: close streaming. */
+  readonly change?: CardChange;
+}
+
+const API_OF = { full: "card.update", batch: "card.batchUpdate", content: "card.content" } as const;
+
+function withoutStreaming(card: TurnCard): TurnCard {
+  return { ...card, config: { ...card.config, streaming_mode: false } };
+}
