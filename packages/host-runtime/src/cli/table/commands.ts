@@ -125,6 +125,18 @@ would use them. Starts no model turn and changes nothing.`,
     examples: [["foldcast schema scenario > scenario.schema.json", "for an editor"]],
     load: () => import("../commands/schema.ts"),
   }),
+  completion: command({
+    summary: "print what a shell needs to complete foldcast's commands and options",
+    verbs: {
+      bash: { operands: "", does: "for bash: source <(foldcast completion bash) in ~/.bashrc" },
+      zsh: { operands: "", does: "for zsh: source <(foldcast completion zsh) in ~/.zshrc, after compinit" },
+      fish: { operands: "", does: "for fish: foldcast completion fish > ~/.config/fish/completions/foldcast.fish" },
+    },
+    about: "",
+    options: NO_OPTIONS,
+    examples: [["source <(foldcast completion bash)", "for this shell"], ["echo 'source <(foldcast completion bash)' >> ~/.bashrc", "for all later ones"]],
+    load: () => import("../commands/completion.ts"),
+  }),
   "__scripted-child": command({
     summary: "", about: "Not for people: a scripted session in a process of its own.", options: NO_OPTIONS, examples: [], hidden: true,
     load: () => import("../commands/scripted-child.ts"),
