@@ -1,5 +1,6 @@
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import { describe, expect, it } from "vitest";
+import { checkCard, strictCardLimits } from "../fake/cards/card-rules.ts";
 import { CARD_LIMITS, fits, measure } from "./budget.ts";
 import type { TurnCard } from "./document.ts";
 import { layoutTurn, type PageBreak } from "./pages.ts";
@@ -10,6 +11,7 @@ const titles = (card: TurnCard): string[] => panels(card).map((element) => eleme
 function expectSound(cards: readonly TurnCard[]): void {
   for (const card of cards) {
     expect(fits(measure(card), CARD_LIMITS), JSON.stringify(measure(card))).toBe(true);
+    expect(checkCard(card, strictCardLimits, () => false).advice).toEqual([]);
     const ids = allElements(card).map((element) => element.element_id!);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[A-Za-z][A-Za-z0-9_]{0,19}$/);
