@@ -14,7 +14,7 @@ export interface ApiRequest<T> {
   readonly path: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly data?: object;
-  readonly multipart?: boolean;
+  readonly form?: FormData;
   readonly target?: PaceTarget;
   readonly timeoutMs?: number;
   /** What the answer must hold for the call to count as done. An answer with code 0 that lacks it is uncertain. */
@@ -48,6 +48,8 @@ const failureShape = z.object({
 /** The request never left this machine, or was not taken by anyone. */
 const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ERR_PROXY", "ERR_INVALID_URL"]);
 const timedOut = new Set(["ECONNABORTED", "ETIMEDOUT", "ERR_CANCELED", "ESOCKETTIMEDOUT"]);
+/** Room for Feishu's JSON where a download is refused. */
+const refusalBytes = 16 * 1024;
 const tokenPath = "tenant_access_token";
 
 /** Makes calls through the SDK's raw client and turns everything that can happen into an outcome. Never throws. */
@@ -68,11 +70,11 @@ export class ApiClient {
   }
 
   async call<T>(request: ApiRequest<T>, options: CallOptions = {}): Promise<Outcome<T>> {
-    const { method, path, params, data, multipart, timeoutMs = this.#timeoutMs } = request;
+    const { method, path, params, data, form, timeoutMs = this.#timeoutMs } = request;
     const send = (): Promise<Outcome<T>> =>
       this.#send(timeoutMs, (signal) => ({
         method, url: path, timeout: timeoutMs, signal, $return_headers: true,
-        ...(params && { params }), ...(data && { data }), ...(multipart === true && { headers: { "Content-Type": "multipart/form-data" } }),
+        ...(params && { params }), ...(data && { data }), ...(form && { transformRequest: [() => form] }),
       }), (answer) => readAnswer(answer, request.answer));
     return this.#paced(request.api, request.target ?? {}, options, send);
   }
@@ -81,12 +83,13 @@ export class ApiClient {
   async download(request: BinaryRequest, options: CallOptions = {}): Promise<Outcome<BinaryAnswer>> {
     const { path, params, timeoutMs, maxBytes } = request;
     const send = (): Promise<Outcome<BinaryAnswer>> =>
-      this.#send<BinaryAnswer>(timeoutMs, (signal) => ({ method: "GET", url: path, params, timeout: timeoutMs, signal, responseType: "arraybuffer", maxContentLength: maxBytes, $return_headers: true }), (answer) => {
+      this.#send<BinaryAnswer>(timeoutMs, (signal) => ({ method: "GET", url: path, params, timeout: timeoutMs, signal, responseType: "arraybuffer", maxContentLength: Math.max(maxBytes, refusalBytes), $return_headers: true }), (answer) => {
         if (String(answer.headers["content-type"] ?? "").includes("application/json")) {
           const envelope = envelopeShape.safeParse(parseBody(answer.data));
           if (envelope.success && envelope.data.code !== 0) return refusalOf(answer);
         }
-        return { kind: "ok", value: { bytes: new Uint8Array(answer.data as Buffer), headers: answer.headers } };
+        const bytes = new Uint8Array(answer.data as Buffer);
+        return bytes.length > maxBytes ? localRefusal("tooLarge", `${bytes.length} bytes, at most ${maxBytes} are wanted`) : { kind: "ok", value: { bytes, headers: answer.headers } };
       });
     return this.#paced(request.api, {}, options, send);
   }

@@ -26,8 +26,8 @@ const messageShape = z.object({
 const actionShape = z.object({
   tag: z.string().catch(""),
   name: optionalText,
-  value: z.unknown(),
-  behaviors: z.array(z.object({ value: z.unknown() })).optional().catch(undefined),
+  value: z.unknown().optional(),
+  behaviors: z.array(z.object({ value: z.unknown().optional() })).optional().catch(undefined),
   form_value: record.nullish().catch(null),
   input_value: z.string().nullish().catch(null),
   option: z.string().nullish().catch(null),

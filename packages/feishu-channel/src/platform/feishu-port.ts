@@ -63,6 +63,7 @@ export function createFeishuPort(config: PlatformConfig, sdk: SdkModule = loadSd
   const tokens = new TokenCache(redactor);
   const pacer = new Pacer(config.limits ?? platformLimits);
   const api = new ApiClient({ client: new sdk.Client({ ...common, cache: tokens }), tokens, pacer, redactor, timeoutMs: config.requestTimeoutMs ?? 10_000 });
+  const pingTimeoutMs = config.pingTimeoutMs ?? 10_000;
   const dispatch = new EventDispatch({ log, redactor, cardAnswerMs: config.cardAnswerMs ?? 2_500 });
   const connection = new Connection({
     dispatch, log, redactor,
@@ -70,9 +71,9 @@ export function createFeishuPort(config: PlatformConfig, sdk: SdkModule = loadSd
     makeClient: (callbacks) => {
       const client = new sdk.WSClient({
         ...common, ...callbacks, agent: domain.startsWith("https:") ? agents.https : agents.http,
-        handshakeTimeoutMs: config.handshakeTimeoutMs ?? 15_000, wsConfig: { pingTimeout: (config.pingTimeoutMs ?? 10_000) / 1_000 },
+        handshakeTimeoutMs: config.handshakeTimeoutMs ?? 15_000, wsConfig: { pingTimeout: pingTimeoutMs / 1_000 },
       });
-      for (const part of adaptWsClient(client, config.pingIntervalCapMs ?? 30_000)) log.warn(`this version of the SDK is not as known: ${part} left as they are`);
+      for (const part of adaptWsClient(client, { timeoutMs: pingTimeoutMs, capMs: config.pingIntervalCapMs ?? 30_000 })) log.warn(`this version of the SDK is not as known: ${part} left as they are`);
       return client;
     },
   });
@@ -192,14 +193,14 @@ class SdkFeishuPort implements port.FeishuPort {
 
   uploadFile(file: { readonly name: string; readonly bytes: Uint8Array }, options?: port.CallOptions): Promise<Outcome<{ readonly fileKey: string }>> {
     const answer = z.object({ data: z.object({ file_key: z.string().min(1) }) }).transform(({ data }) => ({ fileKey: data.file_key }));
-    const data = { file_type: "stream", file_name: file.name, file: Buffer.from(file.bytes) };
-    return this.#api.call({ api: "file.upload", method: "POST", path: "/open-apis/im/v1/files", data, multipart: true, timeoutMs: this.#parts.transferTimeoutMs, answer }, options);
+    const form = uploadForm({ file_type: "stream", file_name: file.name }, "file", file.name, file.bytes);
+    return this.#api.call({ api: "file.upload", method: "POST", path: "/open-apis/im/v1/files", form, timeoutMs: this.#parts.transferTimeoutMs, answer }, options);
   }
 
   uploadImage(bytes: Uint8Array, options?: port.CallOptions): Promise<Outcome<{ readonly imageKey: string }>> {
     const answer = z.object({ data: z.object({ image_key: z.string().min(1) }) }).transform(({ data }) => ({ imageKey: data.image_key }));
-    const data = { image_type: "message", image: Buffer.from(bytes) };
-    return this.#api.call({ api: "image.upload", method: "POST", path: "/open-apis/im/v1/images", data, multipart: true, timeoutMs: this.#parts.transferTimeoutMs, answer }, options);
+    const form = uploadForm({ image_type: "message" }, "image", "image", bytes);
+    return this.#api.call({ api: "image.upload", method: "POST", path: "/open-apis/im/v1/images", form, timeoutMs: this.#parts.transferTimeoutMs, answer }, options);
   }
 
   async downloadResource(resource: { readonly messageId: string; readonly key: string; readonly kind: "image" | "file"; readonly maxBytes: number }, options?: port.CallOptions): Promise<Outcome<port.DownloadedResource>> {
@@ -266,6 +267,14 @@ function dropIdleSockets(agents: readonly Agent[]): void {
 
 function cardJson(card: port.CardDocument): { readonly type: "card_json"; readonly data: string } {
   return { type: "card_json", data: JSON.stringify(card) };
+}
+
+/** The SDK's own way sends bytes without a file name, which servers take for text. */
+function uploadForm(fields: Readonly<Record<string, string>>, name: string, fileName: string, bytes: Uint8Array): FormData {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.set(field, value);
+  form.set(name, new Blob([new Uint8Array(bytes)], { type: "application/octet-stream" }), fileName);
+  return form;
 }
 
 function messagePath(messageId: string): string {

@@ -73,7 +73,8 @@ export interface SdkRequest {
   readonly url: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly data?: object;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Gives the body in place of `data`, which the SDK copies into a plain object. */
+  readonly transformRequest?: readonly (() => FormData)[];
   readonly responseType?: "arraybuffer";
   readonly timeout: number;
   readonly signal: AbortSignal;

@@ -15,10 +15,11 @@ interface WsInside {
  * Two repairs of the SDK's connection, each left out when the inside is not as known (then the answer tells which):
  * - Frames of type `card` (card callbacks of the older subscription) are dropped by the SDK without acknowledgement,
  *   so that the reader sees an error; they are handled as events.
- * - The interval of its pings comes from the server, usually two minutes, and silence is only noticed after a ping; it is
- *   capped. A server that leaves the interval out would make it ping without pause.
+ * - The interval of its pings comes from the server, usually two minutes, and silence is only noticed after a ping: it is
+ *   capped. It is also kept above the ping time-out, since each ping starts the watch for silence anew; and a server that
+ *   leaves the interval out would make the SDK ping without pause.
  */
-export function adaptWsClient(client: SdkWsClient, pingIntervalCapMs: number): readonly string[] {
+export function adaptWsClient(client: SdkWsClient, ping: { readonly timeoutMs: number; readonly capMs: number }): readonly string[] {
   const inside = client as unknown as WsInside;
   const missing: string[] = [];
   const handle = inside.handleEventData?.bind(client);
@@ -33,11 +34,10 @@ export function adaptWsClient(client: SdkWsClient, pingIntervalCapMs: number): r
   const update = config?.updateWs?.bind(config);
   if (config === undefined || update === undefined) missing.push("ping interval");
   else {
-    config.updateWs = (change) => {
-      const interval = change["pingInterval"];
-      update(!("pingInterval" in change) ? change : { ...change, pingInterval: typeof interval === "number" && interval > 0 ? Math.min(interval, pingIntervalCapMs) : pingIntervalCapMs });
-    };
-    config.updateWs({ pingInterval: pingIntervalCapMs });
+    const floorMs = ping.timeoutMs * 1.2;
+    const bounded = (interval: unknown): number => Math.max(floorMs, typeof interval === "number" && interval > 0 ? Math.min(interval, ping.capMs) : ping.capMs);
+    config.updateWs = (change) => update("pingInterval" in change ? { ...change, pingInterval: bounded(change["pingInterval"]) } : change);
+    config.updateWs({ pingInterval: ping.capMs });
   }
   return missing;
 }

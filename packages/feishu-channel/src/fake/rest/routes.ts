@@ -144,9 +144,9 @@ function download(services: Services, { app, path, query }: RouteContext): Route
 
 async function upload(files: FileStore, form: FormData | null, kind: "image" | "file", maxMegabytes: number): Promise<{ readonly key: string }> {
   const part = form?.get(kind);
-  if (form === null || part === null || part === undefined) throw new Refused(234001, `invalid request param: ${kind}`);
-  // A part without a file name is taken too: it comes as text, each character a byte.
-  const bytes = typeof part === "string" ? Buffer.from(part, "utf8") : new Uint8Array(await part.arrayBuffer());
+  // A part without a file name is a text field: its bytes are not what was sent.
+  if (form === null || part === null || part === undefined || typeof part === "string") throw new Refused(234001, `invalid request param: ${kind}`);
+  const bytes = new Uint8Array(await part.arrayBuffer());
   if (bytes.length === 0) throw new Refused(234010, "the file size can not be 0");
   if (bytes.length > maxMegabytes * 1024 * 1024) throw new Refused(234006, "the file size exceeds the max value");
   const name = form.get("file_name");
