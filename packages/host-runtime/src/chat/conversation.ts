@@ -8,8 +8,8 @@ import type { Notification, RequestId, Thread, Turn } from "@foldcast/protocol-c
 import { nearest } from "../nearest.ts";
 import { VERSION } from "../version.ts";
 import { OpenRequest } from "./open-request.ts";
-import { RpcClient } from "./rpc-client.ts";
-import type { ClientTransport } from "./rpc-client.ts";
+import { RpcClient } from "@foldcast/protocol-core/client";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { makeSignal } from "./signal.ts";
 
 /** What a chat shows. Called in the order in which things happen. */

@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 import type { Host } from "../host.ts";
-import type { ClientTransport } from "./rpc-client.ts";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
 
 /** A connection to a host in this process, without a socket between. */
 export function embeddedTransport(host: Host): ClientTransport {

@@ -1,4 +1,4 @@
-import type { ClientTransport } from "../chat/rpc-client.ts";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { embeddedTransport, webSocketTransport } from "../chat/transports.ts";
 import { StoreLockedError } from "../store/lock.ts";
 import type { ConfigFile } from "./options/config-file.ts";

@@ -1,5 +1,5 @@
-import { RpcClient, RpcError } from "../../chat/rpc-client.ts";
-import type { ClientTransport } from "../../chat/rpc-client.ts";
+import { RpcClient, RpcError } from "@foldcast/protocol-core/client";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { VERSION } from "../../version.ts";
 import type { Thread, Turn } from "@foldcast/protocol-core/wire";
 

@@ -348,7 +348,7 @@ export class Evaluator {
           // What was written before the spread may be overwritten by it.
           if (!this.#spend(entries.size)) return unknown("limit");
           for (const written of entries.keys()) entries.set(written, unknown("dynamic-args", perhapsTools));
-          rest = tools && rest === "nothing" ? "tools" : perhapsTools || rest === "tools" || rest === "maybe-tools" ? "maybe-tools" : "anything";
+          rest = tools && rest === "nothing" ? "tools" : unclear(rest, perhapsTools);
         }
         if (!spelledOut) continue;
         if (!this.#spend(spread.entries.size)) return unknown("limit");
@@ -360,7 +360,7 @@ export class Evaluator {
         if (!this.#spend(entries.size)) return unknown("limit");
         const perhapsTools = property.kind !== "init" || this.#mayHoldTool(this.evaluate(property.value));
         for (const written of entries.keys()) entries.set(written, unknown("dynamic-args", perhapsTools));
-        rest = perhapsTools || rest === "tools" || rest === "maybe-tools" ? "maybe-tools" : "anything";
+        rest = unclear(rest, perhapsTools);
         continue;
       }
       const value = property.kind === "init" ? this.evaluate(property.value) : unknown("getter");
@@ -440,4 +440,9 @@ function isIndex(key: string): boolean {
 function hasGetter(object: ObjectValue): boolean {
   for (const value of object.entries.values()) if (value.kind === "unknown" && value.reason === "getter") return true;
   return false;
+}
+
+/** What an object may hold after a part was added that is not spelled out. */
+function unclear(rest: ObjectValue["rest"], perhapsTools: boolean): ObjectValue["rest"] {
+  return perhapsTools || rest === "tools" || rest === "maybe-tools" ? "maybe-tools" : "anything";
 }

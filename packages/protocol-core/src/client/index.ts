@@ -1,5 +1,5 @@
-import { isJsonObject, parseFrame, serializeFrame } from "@foldcast/protocol-core/wire";
-import type { RequestId } from "@foldcast/protocol-core/wire";
+import { isJsonObject, parseFrame, serializeFrame } from "../wire/index.ts";
+import type { RequestId } from "../wire/index.ts";
 
 /** The byte side of a client. */
 export interface ClientTransport {
