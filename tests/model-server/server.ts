@@ -25,6 +25,8 @@ export interface ModelServer extends AsyncDisposable {
   readonly strange: readonly string[];
   /** Replies that nobody asked for. */
   unused(): readonly Reply[];
+  /** Forgets what came in so far. */
+  forget(): void;
   /** Says other things from now on. */
   play(scenario: ScenarioInput): void;
   close(): Promise<void>;
@@ -75,6 +77,7 @@ export async function startModelServer(options: { scenario: ScenarioInput; port?
     requests,
     strange,
     unused: () => chooser.unused,
+    forget: () => void requests.splice(0),
     play: (scenario) => (chooser = new ReplyChooser(scenarioSchema.parse(scenario))),
     close,
     [Symbol.asyncDispose]: close,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { withLock } from "./lock.ts";
+import { plainNpmEnv } from "./npm.ts";
 import { CACHE, isolatedEnv, temporaryDir } from "./paths.ts";
 
 const run = promisify(execFile);
@@ -51,11 +52,4 @@ async function obtain(): Promise<CodexProgram> {
   const version = (await runCodex(["--version"])).trim().replace(/^codex-cli /, "");
   if (version !== PROTOCOL_VERSION) throw new Error(`${bin} is Codex ${version}; the pinned protocol is ${PROTOCOL_VERSION}`);
   return { bin, version, run: runCodex };
-}
-
-/** Under `npm test` the environment carries the settings of this workspace; an install elsewhere must not see them. */
-function plainNpmEnv(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle|config_(local_prefix|prefix|workspace))/i.test(name)),
-  );
 }

@@ -2,27 +2,31 @@ import { open } from "node:fs/promises";
 import { filledString, messageOf, parseRecord, type SessionRecord } from "../history/record.ts";
 import { readUserContent } from "../history/user-content.ts";
 
-const TAIL_BYTES = 256 * 1024;
+/** Beside the conversation the file holds what was sent to the model, in long lines. */
+const TAIL_BYTES = 1024 * 1024;
 
 /**
- * The lines at the end of a session file that set the agent to work by itself, oldest first; empty while they are not
- * written. The running program does not tell them (2.1.332), and the first one's id is the turn's key in the file.
- * `known`: ids of lines that began other turns.
+ * The lines in a session file that set the agent to work by itself, oldest first; empty while they are not written. The
+ * running program does not tell them (2.1.332), and the first one's id is the turn's key in the file. `lastSeen` is the
+ * newest line that the program told, where it told one: they stand somewhere behind it, and their answer may follow.
  */
-export async function openingLines(path: string, known: ReadonlySet<string>): Promise<SessionRecord[]> {
-  const lines: SessionRecord[] = [];
+export async function openingLines(path: string, lastSeen: string | null): Promise<SessionRecord[]> {
+  const after: SessionRecord[] = [];
   for (const text of (await readTail(path)).split("\n").reverse()) {
     const record = parseRecord(text);
-    if (record === null || (record["type"] !== "user" && record["type"] !== "assistant")) continue;
-    const id = filledString(record["uuid"]);
-    if (record["type"] === "assistant" || id === null || known.has(id) || !mayOpen(record)) break;
-    lines.unshift(record);
+    if (record === null) continue;
+    if (lastSeen !== null && record["uuid"] === lastSeen) break;
+    if (record["type"] === "user" || record["type"] === "assistant") after.unshift(record);
   }
-  return lines;
+  const first = after.findLastIndex((record, at) => mayOpen(record) && !mayOpen(after[at - 1] ?? {}));
+  if (first === -1) return [];
+  const end = after.findIndex((record, at) => at > first && !mayOpen(record));
+  return after.slice(first, end === -1 ? undefined : end);
 }
 
 /** Text for the model alone opens a turn where the program says so; news always may. */
 function mayOpen(record: SessionRecord): boolean {
+  if (record["type"] !== "user" || filledString(record["uuid"]) === null || record["isCompactSummary"] === true || record["turnAttributionKey"] !== undefined) return false;
   return record["turnPosition"] !== undefined || readUserContent(messageOf(record)["content"]).kind === "notice";
 }
 

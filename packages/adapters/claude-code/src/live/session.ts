@@ -41,8 +41,8 @@ export class ClaudeSession implements HarnessSession {
   readonly #asks = new Map<string, Ask>();
   /** Sent while a turn ran, and not taken up by the program yet. */
   readonly #waiting = new Map<string, TurnInput>();
-  /** Ids of lines that began turns of this run. */
-  readonly #keys = new Set<string>();
+  /** The newest line of the conversation that the program told. */
+  #lastSeen: string | null = null;
   #options: SessionOptions;
   #nativeSessionId: string;
   #file: string;
@@ -227,7 +227,6 @@ export class ClaudeSession implements HarnessSession {
     const at = this.#now();
     const turn = new LiveTurn({ key, messages, ofCommand, startedAt: at, sessionId: this.#nativeSessionId });
     this.#turn = turn;
-    this.#keys.add(key);
     this.#emit({
       type: "turn.started", turnKey: key, at, input, clientId, origin: input.length > 0 ? "user" : "agent",
       ...(this.#state.model === undefined ? {} : { model: this.#state.model }),
@@ -302,7 +301,7 @@ export class ClaudeSession implements HarnessSession {
 
   async #openingLines(): Promise<Awaited<ReturnType<typeof openingLines>>> {
     for (let waited = 0; waited < OPENING_PATIENCE_MS && this.#over === null; waited += OPENING_POLL_MS) {
-      const lines = await openingLines(await this.#locate(), this.#keys);
+      const lines = await openingLines(await this.#locate(), this.#lastSeen);
       if (lines.length > 0) return lines;
       await this.#setup.environment.sleep(OPENING_POLL_MS);
     }
@@ -313,6 +312,7 @@ export class ClaudeSession implements HarnessSession {
   #onRecord(frame: Frame): void {
     const turn = this.#turn;
     const id = filledString(frame["uuid"]);
+    if (id !== null && !isOfSubAgent(frame) && (frame["type"] === "user" || frame["type"] === "assistant")) this.#lastSeen = id;
     const isEcho = frame["type"] === "user" && frame["isReplay"] === true && !isOfSubAgent(frame) && id !== null;
     if (turn === null) return;
     const late = isEcho ? this.#waiting.get(id) : undefined;
