@@ -1,9 +1,14 @@
-import { definition as claudeCode } from "@foldcast/adapter-claude-code";
+import { harnesses } from "@foldcast/adapter-registry";
 import { toolMaps } from "@foldcast/adapter-registry/tool-maps";
 import type { ToolMap } from "@foldcast/protocol-core/tools";
 
-/** Every tool-name map, by harness id. */
-export const allToolMaps: Readonly<Record<string, ToolMap>> = { ...toolMaps, [claudeCode.manifest.id]: claudeCode.manifest.tools };
+const manifests = (await Promise.all(harnesses.map((harness) => harness.load()))).map(({ manifest }) => manifest);
+
+/** Every tool-name map, by harness id: those of the adapters, and of the harnesses that have none yet. */
+export const allToolMaps: Readonly<Record<string, ToolMap>> = {
+  ...toolMaps,
+  ...Object.fromEntries(manifests.map(({ id, tools }) => [id, tools])),
+};
 
 /** The map of a harness by its id, or by a short form of it (`claude`, `kimi`, `grok-acp`); null when there is none. */
 export function toolMapOf(harness: string): ToolMap | null {

@@ -1,4 +1,4 @@
-import type { AgentStatus, AgentTool, MessagePhase, PlanStep, ToolContentItem, UserInput, WebSearchAction } from "../wire/index.ts";
+import type { AgentStatus, AgentTool, CommandExecutionItem, MessagePhase, PlanStep, ToolContentItem, UserInput, WebSearchAction } from "../wire/index.ts";
 
 /** Where a record stands in the harness's own store. Opaque; kept for audit in an item's detail only. */
 export interface NativeReference {
@@ -61,7 +61,7 @@ export type HarnessItem =
       phase?: MessagePhase | null;
     })
   | (ItemBase & { kind: "reasoning"; text?: string })
-  | (ItemBase & { kind: "command"; command: string; cwd?: string | null; source?: "agent" | "userShell"; processId?: string | null })
+  | (ItemBase & { kind: "command"; command: string; cwd?: string | null; source?: CommandExecutionItem["source"]; processId?: string | null })
   | (ItemBase & { kind: "fileChange"; edits: readonly FileEdit[] })
   | (ItemBase & { kind: "mcpCall"; server: string; tool: string; input: unknown })
   | (ItemBase & { kind: "webSearch"; query: string; action?: WebSearchAction | null })

@@ -345,6 +345,7 @@ export class TurnProjector {
     entry.result = {
       ...result,
       output: read.output,
+      ...(read.content === null ? {} : { content: read.content }),
       exitCode: read.exitCode,
       durationMs: read.durationMs,
       ...(read.sources === null ? {} : { results: read.sources }),

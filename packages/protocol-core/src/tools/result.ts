@@ -34,6 +34,8 @@ export interface ResultReading {
   sources: readonly WebSource[] | null;
   /** The output without the transport's envelope. */
   output: string | null;
+  /** The same of an output in several parts. */
+  content: readonly ToolContentItem[] | null;
   exitCode: number | null;
   durationMs: number | null;
   /** True when the transport says that the call failed, whatever its harness made of it. */
@@ -60,6 +62,7 @@ export function interpretResult(reading: CallReading, given: CallResult): Result
     edits: result.edits ?? (reading.as.item === "edits" && !failed ? structuredEdits(result.structured, reading.as.edits) : null),
     sources,
     output,
+    content: result.content,
     exitCode,
     durationMs,
     failed,
@@ -87,10 +90,12 @@ function isBad(exitCode: number | null): boolean {
 function opened(given: CallResult, envelope: ExecEnvelope): CallResult {
   const isFailed = envelope.state === "failed" && given.outcome?.status === "succeeded";
   const images = (envelope.images ?? []).map((imageUrl): ToolContentItem => ({ type: "inputImage", imageUrl }));
-  const text: ToolContentItem[] = envelope.text === "" ? [] : [{ type: "inputText", text: envelope.text }];
+  // What a failed script says last is part of what it gave.
+  const said = [envelope.text, envelope.error ?? ""].filter((part) => part !== "").join("\n");
+  const text: ToolContentItem[] = said === "" ? [] : [{ type: "inputText", text: said }];
   return {
     ...given,
-    output: given.output === null && given.content === null ? null : envelope.text,
+    output: given.output === null && given.content === null ? null : said,
     content: given.content === null ? null : [...text, ...images],
     outcome: isFailed ? { status: "failed", ...(envelope.error === null ? {} : { message: envelope.error }) } : given.outcome,
     exitCode: given.exitCode ?? envelope.exitCode,
