@@ -1,4 +1,5 @@
 import type { HarnessAdapter, HarnessDefinition, HarnessInspection, HarnessManifest } from "@foldcast/protocol-core/harness";
+import { history } from "./history/source.ts";
 import { findInstalled } from "./installed.ts";
 import { tools } from "./tools.ts";
 
@@ -24,7 +25,7 @@ const manifest: HarnessManifest = {
 
 const adapter: HarnessAdapter = {
   manifest,
-  history: null,
+  history,
   inspect,
   open: () => Promise.reject(new Error(NATIVE_ONLY)),
   close: () => Promise.resolve(),

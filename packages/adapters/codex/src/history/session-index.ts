@@ -1,0 +1,221 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { basename } from "node:path";
+import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf } from "@foldcast/adapter-kit";
+import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
+import { findRollout } from "./fork-parent.ts";
+import { parseRecord, type SessionRecord, withoutDepths } from "./record.ts";
+import { idInName } from "./session-meta.ts";
+import { SessionScan } from "./session-scan.ts";
+import { turnEvents } from "./turn-events.ts";
+import type { IndexedTurn } from "./turn-list.ts";
+
+/** A line of the index as it is now; the file may have changed since. */
+type Line = { record: SessionRecord; whole: boolean } | { record: null; sample: string };
+type ReadTurn = { index: number; events: readonly HarnessEvent[] };
+
+/** Small turns are read together. */
+const BATCH_BYTES = 1024 * 1024;
+/** Forks of forks that are followed. */
+const MAX_FORKS = 32;
+
+/** Index of one rollout; made by `openSession`. Texts are never kept, only places in the file. */
+export class SessionIndex implements HistoryIndex {
+  readonly file: string;
+  #diagnostics: DiagnosticCounter;
+  #scan: SessionScan;
+  #state: FileState;
+  /** The session that this one was forked from, as far as the fork knows it; a fork's file holds only what came after. */
+  readonly #parent: SessionIndex | null;
+  /** Turns whose peculiarities are already counted: reading them again must not count again. */
+  readonly #counted = new Set<string>();
+  #refreshing: Promise<boolean> = Promise.resolve(false);
+
+  constructor(file: string, scan: SessionScan, state: FileState, diagnostics: DiagnosticCounter, parent: SessionIndex | null) {
+    this.file = file;
+    this.#scan = scan;
+    this.#state = state;
+    this.#diagnostics = diagnostics;
+    this.#parent = parent;
+  }
+
+  get nativeSessionId(): string {
+    return this.#scan.meta?.id ?? idInName(basename(this.file)) ?? basename(this.file, ".jsonl");
+  }
+
+  get parentNativeSessionId(): string | null {
+    return this.#scan.meta?.parentId ?? null;
+  }
+
+  get cwd(): string | null {
+    return this.#scan.cwd;
+  }
+
+  get title(): string | null {
+    return this.#scan.title;
+  }
+
+  get turns(): readonly HistoryTurn[] {
+    const own = this.#scan.list.turns;
+    return [...this.#inherited(), ...own.map((turn, at) => ({
+      key: turn.key, prompt: turn.prompt, outcome: outcomeOf(turn, at === own.length - 1), startedAt: turn.startedAt, completedAt: turn.completedAt,
+    }))];
+  }
+
+  get diagnostics(): readonly HistoryDiagnostic[] {
+    return this.#diagnostics.list();
+  }
+
+  async *read(from: number, to: number): AsyncIterable<ReadTurn> {
+    const inherited = this.#inherited().length;
+    const first = Math.max(0, from);
+    if (this.#parent !== null && first < inherited) yield* this.#parent.read(first, Math.min(Math.max(0, to), inherited));
+    yield* this.#readOwn(Math.max(0, first - inherited), Math.max(0, to - inherited), inherited);
+  }
+
+  refresh(): Promise<boolean> {
+    const run = (): Promise<boolean> => this.#refresh();
+    this.#refreshing = this.#refreshing.then(run, run);
+    return this.#refreshing;
+  }
+
+  /** Nothing is held open between calls. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** A fork may have taken back turns of its parent. */
+  #inherited(): readonly HistoryTurn[] {
+    if (this.#parent === null) return [];
+    const { turns } = this.#parent;
+    return turns.slice(0, Math.max(0, turns.length - this.#scan.takenBack));
+  }
+
+  async *#readOwn(from: number, to: number, shift: number): AsyncIterable<ReadTurn> {
+    const all = this.#scan.list.turns;
+    const turns = all.slice(from, to);
+    if (turns.length === 0) return;
+    const file = await open(this.file);
+    try {
+      let index = from;
+      for (const batch of batches(turns)) {
+        const lines = await this.#recordsOf(batch, file);
+        for (const [at, turn] of batch.entries()) {
+          yield { index: shift + index, events: this.#eventsOf(turn, outcomeOf(turn, index === all.length - 1), lines[at]!) };
+          index++;
+        }
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #recordsOf(turns: readonly IndexedTurn[], file: FileHandle): Promise<Line[][]> {
+    const lines: Line[][] = turns.map(() => []);
+    const pieces: FilePiece[] = [];
+    const owners: Line[][] = [];
+    turns.forEach((turn, at) => {
+      for (const piece of turn.pieces.list()) {
+        pieces.push(piece);
+        owners.push(lines[at]!);
+      }
+    });
+    await readPieces(file, pieces, (bytes, start, end, piece) => {
+      const record = parseRecord(bytes.toString("utf8", start, end));
+      if (record === null) return void owners[piece]!.push({ record: null, sample: sampleOf(bytes, start, end) });
+      const shown = withoutDepths(record);
+      owners[piece]!.push({ record: shown, whole: shown === record });
+    });
+    return lines;
+  }
+
+  #eventsOf(turn: IndexedTurn, outcome: TurnOutcome, lines: readonly Line[]): HarnessEvent[] {
+    const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
+    this.#counted.add(turn.key);
+    const records: SessionRecord[] = [];
+    for (const line of lines) {
+      if (line.record === null) diagnostics.count("line.unusable", line.sample);
+      else {
+        if (!line.whole) diagnostics.count("line.tooDeep");
+        records.push(line.record);
+      }
+    }
+    return turnEvents({ turn, outcome, records, sessionId: this.nativeSessionId, cwd: this.cwd, diagnostics });
+  }
+
+  async #refresh(): Promise<boolean> {
+    const file = await open(this.file);
+    try {
+      const change = await changeSince(file, this.#state);
+      if (change === "same") return false;
+      if (change === "rewritten") {
+        this.#diagnostics = new DiagnosticCounter();
+        this.#scan = new SessionScan(this.#diagnostics);
+        this.#counted.clear();
+      }
+      await this.#scan.read(file);
+      this.#state = await fileState(file, this.#scan.scanned);
+      return true;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/**
+ * A rollout whose last turn has no end was cut off in the middle of it. Any other missing end is just that: versions
+ * before 0.104 record none, and there only a debt of the agent tells that the last turn was not over.
+ */
+function outcomeOf(turn: IndexedTurn, isLast: boolean): TurnOutcome {
+  if (turn.end !== null) return turn.end;
+  return isLast && (turn.explicit || turn.busy) ? { status: "cancelled" } : { status: "unknown" };
+}
+
+function* batches(turns: readonly IndexedTurn[]): Generator<IndexedTurn[]> {
+  let batch: IndexedTurn[] = [];
+  let bytes = 0;
+  for (const turn of turns) {
+    if (batch.length > 0 && bytes + turn.pieces.bytes > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(turn);
+    bytes += turn.pieces.bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Indexes a rollout. Rejects with a readable message when it cannot be read or holds no session. */
+export async function openSession(path: string): Promise<SessionIndex> {
+  if (path.endsWith(".zst")) throw new Error(`${path} is compressed; \`zstd -d\` makes a file of it that can be read`);
+  return await openPart(path, null, []);
+}
+
+/** `before`: the ordinal up to which a fork of this session knows it. `forks`: the files that led here. */
+async function openPart(path: string, before: number | null, forks: readonly string[]): Promise<SessionIndex> {
+  const file = await open(path);
+  try {
+    const diagnostics = new DiagnosticCounter();
+    const scan = new SessionScan(diagnostics, before);
+    await scan.read(file);
+    if (scan.lines === 0) throw new Error(`${path} holds no Codex session`);
+    const parent = await openParent(path, scan, [...forks, path], diagnostics);
+    return new SessionIndex(path, scan, await fileState(file, scan.scanned), diagnostics, parent);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openParent(path: string, scan: SessionScan, forks: readonly string[], diagnostics: DiagnosticCounter): Promise<SessionIndex | null> {
+  const { forkedBefore = null, parentId = null } = scan.meta ?? {};
+  if (forkedBefore === null || parentId === null) return null;
+  const parent = await findRollout(parentId, path);
+  if (parent === null || forks.includes(parent) || forks.length > MAX_FORKS) {
+    diagnostics.count("fork.parentMissing", parentId);
+    return null;
+  }
+  return await openPart(parent, forkedBefore, forks).catch((error: unknown) => {
+    diagnostics.count("fork.parentUnreadable", error instanceof Error ? error.message : null);
+    return null;
+  });
+}
