@@ -54,6 +54,8 @@ export interface HostOptions {
   abandonedAfterMs?: number;
   /** Milliseconds after which a harness session that is not used is let go; null = never. 10 minutes by default. */
   idleSessionMs?: number | null;
+  /** Milliseconds after which a thread that nobody watches or uses is unloaded; 30 minutes by default, as with Codex. */
+  unusedThreadMs?: number;
   /** How many harness processes may start at a time; 2 by default. */
   parallelStarts?: number;
   /** Timers of threads; those of the process by default. */
@@ -68,6 +70,8 @@ const ABANDONED_AFTER_MS = 30_000;
 
 /** A harness that does not end its turn by then is ended with it. */
 const DRAIN_PATIENCE_MS = 3_000;
+const UNUSED_THREAD_MS = 30 * 60_000;
+const LOOK_FOR_UNUSED_MS = 60_000;
 const STORE_TROUBLE_INTERVAL_MS = 60_000;
 
 /** The server behind all connections: who is connected, which threads there are, which harnesses run them. */
@@ -88,6 +92,7 @@ export class Host implements ConnectionHandler {
   readonly #installationId = randomUUID();
   #firstClient: string | null = null;
   #storeTroubleAt = -Infinity;
+  #stopLooking: () => void = () => undefined;
 
   constructor(options: HostOptions) {
     const { log, dataDir } = options;
@@ -122,6 +127,24 @@ export class Host implements ConnectionHandler {
       log,
       now,
     }));
+    this.#unloadUnused();
+  }
+
+  /** Looks for threads to unload, now and from time to time. */
+  #unloadUnused(): void {
+    const limit = this.#now() - (this.options.unusedThreadMs ?? UNUSED_THREAD_MS);
+    for (const id of this.threads.loadedIds) {
+      const since = this.threads.loaded(id)?.unusedSince ?? Infinity;
+      if (since <= limit) this.#unload(id);
+    }
+    this.#stopLooking = this.#schedule(LOOK_FOR_UNUSED_MS, () => this.#unloadUnused());
+  }
+
+  #unload(id: string): void {
+    this.threads.unload(id).then(
+      () => this.broadcast("thread/closed", { threadId: id }),
+      (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: id, error }),
+    );
   }
 
   /** Takes a new client on; it is let go when its link ends. */
@@ -195,10 +218,7 @@ export class Host implements ConnectionHandler {
     if (!isAbandoned()) return;
     const close = (): void => {
       if (!isAbandoned() || this.threads.loaded(actor.id) !== actor) return;
-      this.threads.unload(actor.id).then(
-        () => this.broadcast("thread/closed", { threadId: actor.id }),
-        (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: actor.id, error }),
-      );
+      this.#unload(actor.id);
     };
     this.#schedule(this.options.abandonedAfterMs ?? ABANDONED_AFTER_MS, close);
   }
@@ -229,6 +249,7 @@ export class Host implements ConnectionHandler {
 
   /** Interrupts all turns, ends all sessions and drops all clients. */
   async close(): Promise<void> {
+    this.#stopLooking();
     await this.threads.close();
     await this.catalogue.close();
     this.store.close();

@@ -4,6 +4,8 @@ import type { Thread, ThreadItem, ThreadStatus, Turn } from "@foldcast/protocol-
 import type { InteractionHome } from "../interactions/policy.ts";
 import type { QueuedInput, ThreadRecord, TurnFact } from "../store/store.ts";
 import { Background } from "./background.ts";
+import { EndedRuns } from "./ended-runs.ts";
+import type { EndedRun } from "./ended-runs.ts";
 import { Feed } from "./feed.ts";
 import { InputQueue } from "./input-queue.ts";
 import { projectorOptions } from "./projector-options.ts";
@@ -26,8 +28,6 @@ export interface AcceptedTurn {
   begin: () => void;
 }
 
-/** Ended turns that are kept in memory: all there is of a harness that saves nothing. */
-const MAX_KEPT_RUNS = 50;
 /** How long a harness may take to end a cancelled turn before its session is dropped. */
 const CANCEL_PATIENCE_MS = 10_000;
 
@@ -51,7 +51,7 @@ export class ThreadActor {
   #adapter: HarnessAdapter | null = null;
   #status: ThreadStatus = { type: "idle" };
   #run: TurnRun | null = null;
-  #kept: TurnRun[] = [];
+  readonly #ended = new EndedRuns();
   /** The running turn whose input is kept in the store, until the harness has it. */
   #sending: { run: TurnRun; queuedId: string } | null = null;
   #selected: SessionOptions | null = null;
@@ -79,6 +79,7 @@ export class ThreadActor {
     this.#session = new SessionHolder({
       event: (event) => this.#onEvent(event),
       ended: (error) => this.#onSessionEnded(error),
+      released: () => this.#ended.sessionOver(this.#savesTurns),
       mayRelease: () => this.#run === null && !this.#background.active && this.#record.nativeSessionId !== null && this.#adapter?.manifest.capabilities.resume === true,
       idleMs: services.idleSessionMs,
       now: services.now,
@@ -102,12 +103,16 @@ export class ThreadActor {
     return this.#run;
   }
   /** Ended turns of this process, oldest first; bounded. */
-  get keptRuns(): readonly TurnRun[] {
-    return this.#kept;
+  get endedRuns(): readonly EndedRun[] {
+    return this.#ended.list;
   }
   /** True while the harness holds this conversation open. */
   get hasSession(): boolean {
     return this.#session.current !== null;
+  }
+  /** The harness writes its turns where they can be read again. */
+  get #savesTurns(): boolean {
+    return this.#record.file !== null && this.#adapter?.history != null;
   }
   get version(): number {
     return this.#version;
@@ -115,6 +120,16 @@ export class ThreadActor {
   /** True once a first turn was accepted: before, the thread is nowhere listed and has no history. */
   get materialized(): boolean {
     return this.#record.harness !== null;
+  }
+
+  /**
+   * Since when nobody watches and nothing goes on, in Unix milliseconds; null where there is something that would be lost
+   * with the loaded thread.
+   */
+  get unusedSince(): number | null {
+    const { emptySince } = this.feed;
+    if (emptySince === null || this.#run !== null || this.hasSession || (this.#ended.list.length > 0 && !this.#savesTurns)) return null;
+    return Math.max(emptySince, this.#record.updatedAt);
   }
 
   toWire(turns: Turn[] = []): Thread {
@@ -300,7 +315,7 @@ export class ThreadActor {
 
   /** Forgets ended turns that no saved session has. */
   dropKept(kept: ReadonlySet<string>): void {
-    this.#kept = this.#kept.filter((run) => kept.has(run.id));
+    this.#ended.keep(kept);
     this.#version += 1;
   }
 
@@ -452,7 +467,7 @@ export class ThreadActor {
   }
 
   /** What an interaction needs of this thread; as it stands, for one that nothing in it waits for. */
-  interactionHome(run = this.#run ?? this.#kept.at(-1) ?? null, item: ThreadItem | null = null): InteractionHome {
+  interactionHome(run = this.#run ?? this.#ended.last, item: ThreadItem | null = null): InteractionHome {
     return {
       threadId: this.id,
       turnId: run?.id ?? "",
@@ -508,8 +523,7 @@ export class ThreadActor {
     if (this.#run !== run) return;
     this.#run = null;
     this.#version += 1;
-    this.#kept.push(run);
-    if (this.#kept.length > MAX_KEPT_RUNS) this.#kept.shift();
+    this.#ended.add(run, this.#savesTurns);
     const fact = run.turnKey === null ? null : this.#services.store.turnByKey(this.id, run.turnKey);
     this.#saveFact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: fact?.startedAt ?? null, completedAt: at, ...run.originFact });
     this.#note({ updatedAt: this.#services.now() });

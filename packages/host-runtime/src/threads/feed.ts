@@ -15,20 +15,33 @@ export class Feed {
   readonly #now: () => number;
   readonly #subscribers = new Set<Connection>();
   readonly #held = new Map<Connection, Frame[]>();
+  /** When the last watcher left, in Unix milliseconds; null while somebody watches. */
+  #emptySince: number | null;
   #deltaHead = { type: "", itemId: "", method: "", text: "" };
 
   constructor(threadId: string, now: () => number) {
     this.#threadId = threadId;
     this.#now = now;
+    this.#emptySince = now();
+  }
+
+  get emptySince(): number | null {
+    return this.#emptySince;
   }
 
   get subscribers(): ReadonlySet<Connection> {
     return this.#subscribers;
   }
 
+  /** Somebody is about to watch. */
+  touch(): void {
+    if (this.#emptySince !== null) this.#emptySince = this.#now();
+  }
+
   add(connection: Connection): void {
     if (!connection.isOpen || this.#subscribers.has(connection)) return;
     this.#subscribers.add(connection);
+    this.#emptySince = null;
     void connection.closed.then(() => this.remove(connection));
   }
 
@@ -50,7 +63,9 @@ export class Feed {
 
   remove(connection: Connection): boolean {
     this.#held.delete(connection);
-    return this.#subscribers.delete(connection);
+    const watched = this.#subscribers.delete(connection);
+    if (watched && this.#subscribers.size === 0) this.#emptySince = this.#now();
+    return watched;
   }
 
   /** Sends a projected output to all whose policy it is for. It is serialised once, whatever their number. */

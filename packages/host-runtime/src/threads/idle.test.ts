@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentStatus } from "@foldcast/protocol-core/wire";
 import { connectStdio, startTestHost } from "../testing/client.ts";
 import type { TestClient, TestHost } from "../testing/client.ts";
-import { fakeEntry } from "../testing/fake-adapter.ts";
+import { echo, fakeEntry } from "../testing/fake-adapter.ts";
 import type { FakeAdapter, FakeSession } from "../testing/fake-adapter.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 
@@ -143,6 +143,66 @@ describe("a session that is not used", () => {
     await client.turnsCompleted(2);
     session.close = close;
     await close();
+  });
+});
+
+describe("a thread that nobody watches", () => {
+  const closed = (): string[] => client.of("thread/closed").map(({ params }) => params.threadId);
+
+  test("is unloaded after half an hour without use, and is there again when it is opened", async () => {
+    await turn(1);
+    await client.call("thread/unsubscribe", { threadId });
+    await pass(29 * 60_000);
+    expect(closed()).toEqual([]);
+    await pass(2 * 60_000);
+    expect(closed()).toEqual([threadId]);
+    expect((await client.call("thread/loaded/list", {})).data).toEqual([]);
+    const { thread } = await client.call("thread/resume", { threadId });
+    expect(thread.turns).toHaveLength(1);
+    await turn(2);
+    expect(setup.adapter.sessions.at(-1)!.request.kind).toBe("resume");
+  });
+
+  test("stays while it is watched, while a turn runs, and where its turns are nowhere else", async () => {
+    await turn(1);
+    await pass(120 * 60_000);
+    setup.adapter.script = (session, input, key) => session.begin(key, input);
+    await start("long");
+    await client.call("thread/unsubscribe", { threadId });
+    await pass(120 * 60_000);
+    expect(closed()).toEqual([]);
+    setup.adapter.keepsHistory = false;
+    const { thread } = await client.call("thread/start", { cwd: "/w" });
+    setup.adapter.script = echo;
+    await client.call("turn/start", { threadId: thread.id, input: text("hi") });
+    await client.turnsCompleted(2);
+    await client.call("thread/unsubscribe", { threadId: thread.id });
+    await pass(120 * 60_000);
+    expect(closed()).toEqual([]);
+  });
+});
+
+describe("ended turns", () => {
+  const turns = async () => (await client.call("thread/read", { threadId, includeTurns: true })).thread.turns.map(({ items }) => items.at(-1)!.text);
+
+  test("are read from the harness's file once it must have them, those that no harness began in their place", async () => {
+    for (let at = 1; at <= 4; at += 1) {
+      await start(`turn ${String(at)}`);
+      await client.turnsCompleted(at);
+      if (at !== 2) continue;
+      await pass(IDLE_MS);
+      setup.adapter.beforeOpen = () => Promise.reject(new Error("not now"));
+      await start("fails");
+      await client.turnsCompleted(3);
+      client.frames.splice(client.frames.indexOf(client.frames.findLast((frame) => frame["method"] === "turn/completed")!), 1);
+      setup.adapter.beforeOpen = () => Promise.resolve();
+    }
+    expect(await turns()).toEqual(["echo: turn 1", "echo: turn 2", undefined, "echo: turn 3", "echo: turn 4"]);
+    const actor = setup.host.threads.loaded(threadId)!;
+    expect(actor.endedRuns.map(({ run }) => run !== null)).toEqual([false, false, true, true, true]);
+    await pass(IDLE_MS);
+    expect(actor.endedRuns.map(({ run }) => run !== null)).toEqual([false, false, true, false, false]);
+    expect(await turns()).toEqual(["echo: turn 1", "echo: turn 2", undefined, "echo: turn 3", "echo: turn 4"]);
   });
 });
 

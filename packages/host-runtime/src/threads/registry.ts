@@ -2,6 +2,7 @@ import type { Turn } from "@foldcast/protocol-core/wire";
 import type { ThreadListParams } from "@foldcast/protocol-core/wire/params";
 import type { ThreadRecord } from "../store/store.ts";
 import { ThreadActor } from "./actor.ts";
+import type { EndedRun } from "./ended-runs.ts";
 import { ThreadHistory } from "./history.ts";
 import type { SavedTurn, Viewer } from "./history.ts";
 import { KnownThreads } from "./known-threads.ts";
@@ -65,6 +66,7 @@ export class ThreadRegistry {
   async load(known: KnownThread): Promise<ThreadActor> {
     const { record } = known;
     const actor = known.actor ?? this.loaded(record.id) ?? this.#add({ ...record }, { ...initialSettings(record.cwd), model: record.model, effort: record.effort });
+    actor.feed.touch();
     if (record.harness !== null) await actor.bind(record.harness);
     return actor;
   }
@@ -86,7 +88,7 @@ export class ThreadRegistry {
       saved = history === null ? [] : [...(await history.turnIds())];
     }
     const run = actor?.run ?? null;
-    const turns = mergeTurns(saved, actor?.keptRuns ?? [], run);
+    const turns = mergeTurns(saved, actor?.endedRuns ?? [], run);
     return {
       threadId: record.id,
       ids: turns.map(({ id }) => id),
@@ -160,15 +162,15 @@ type TurnEntry = { id: string; at: number } | { id: string; run: TurnRun };
  * The turns of the file with those that are not in it (one that failed before the harness began, all of a harness that
  * saves nothing) at their place in time, and the running one last.
  */
-function mergeTurns(saved: readonly string[], kept: readonly TurnRun[], run: TurnRun | null): TurnEntry[] {
+function mergeTurns(saved: readonly string[], ended: readonly EndedRun[], run: TurnRun | null): TurnEntry[] {
   const turns: TurnEntry[] = saved.map((id, at) => ({ id, at })).filter(({ id }) => id !== run?.id);
   const placeOf = (id: string): number => turns.findIndex((turn) => turn.id === id);
   // Where the next one goes that is not in the file: before the first turn of ours that is.
-  let place = kept.map((each) => placeOf(each.id)).find((at) => at !== -1) ?? turns.length;
-  for (const each of kept) {
+  let place = ended.map((each) => placeOf(each.id)).find((at) => at !== -1) ?? turns.length;
+  for (const each of ended) {
     const at = placeOf(each.id);
-    if (at === -1) turns.splice(place, 0, { id: each.id, run: each });
-    place = (at === -1 ? place : at) + 1;
+    if (at !== -1) place = at + 1;
+    else if (each.run !== null) turns.splice(place++, 0, { id: each.id, run: each.run });
   }
   if (run !== null) turns.push({ id: run.id, run });
   return turns;

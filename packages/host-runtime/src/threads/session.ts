@@ -12,6 +12,8 @@ export interface SessionHolderOptions {
   event(event: HarnessEvent): void;
   /** The session is over: no more events. `error` says why, null after a `close` of ours. */
   ended(error: HarnessError | null): void;
+  /** An unused session was let go, and is gone. */
+  released(): void;
   /** May an unused session be let go now? Asked only when nothing came from it for `idleMs`. */
   mayRelease(): boolean;
   /** Milliseconds without use after which a session is let go; null = never. */
@@ -114,7 +116,7 @@ export class SessionHolder {
   #releaseIfIdle(idleMs: number): void {
     const left = this.#usedAt + idleMs - this.#options.now();
     if (left > 0) this.#scheduleRelease(left);
-    else if (this.#options.mayRelease()) void this.discard();
+    else if (this.#options.mayRelease()) void this.discard().then(() => this.#options.released());
     else this.#scheduleRelease(idleMs);
   }
 
