@@ -1,7 +1,8 @@
-import { chmod, lstat, mkdir, unlink } from "node:fs/promises";
+import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
 import type { AddressInfo, ListenOptions } from "node:net";
 import { dirname } from "node:path";
+import { makeFolder } from "../make-folder.ts";
 import { ListenError } from "./listen-error.ts";
 import { WebSocketHost } from "./websocket.ts";
 import type { WebSocketOptions } from "./websocket.ts";
@@ -49,7 +50,11 @@ function urlOf(address: ListenAddress, host: WebSocketHost): string {
 
 /** Removes a socket file that nobody answers on; one that somebody answers on is taken. */
 async function prepareSocketPath(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    makeFolder(dirname(path), 0o700);
+  } catch (error) {
+    throw new ListenError("failed", `cannot listen on ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
   const answered = await new Promise<boolean>((resolve) => {
     const probe = connectSocket(path);
     probe.once("connect", () => (probe.destroy(), resolve(true)));

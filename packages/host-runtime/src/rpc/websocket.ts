@@ -10,6 +10,7 @@ import type { Connection, Transport } from "./connection.ts";
 import type { Frame } from "./frame.ts";
 import { MAX_FRAME_BYTES } from "./stdio.ts";
 
+/** Desktop pings every 10 seconds and gives up after a minute; a server can take its time. */
 const HEARTBEAT_MS = 30_000;
 
 class WebSocketTransport implements Transport {
@@ -38,6 +39,8 @@ export interface WebSocketOptions {
   connect: (transport: Transport) => Connection;
   /** Bearer token that clients must show; null = none. */
   token: string | null;
+  /** A peer that answers no ping from one to the next, so many milliseconds apart, is gone. 30 seconds by default. */
+  heartbeatMs?: number;
 }
 
 /** An HTTP server that upgrades every path, and answers `/readyz` and `/healthz`. Not yet listening. */
@@ -60,7 +63,7 @@ export class WebSocketHost {
         socket.once("pong", () => silent.delete(socket));
         socket.ping();
       }
-    }, HEARTBEAT_MS);
+    }, options.heartbeatMs ?? HEARTBEAT_MS);
     this.#heartbeat.unref();
   }
 

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../make-folder.ts";
 import { MemoryInteractionStore, SqliteInteractionStore, type InteractionStore } from "./interactions.ts";
 import { StoreLock } from "./lock.ts";
 import { MemoryThreadStore } from "./memory.ts";
@@ -22,8 +23,12 @@ export interface OpenedStore {
  * live in memory. Throws `StoreLockedError`, or a readable error when the folder cannot be used.
  */
 export function openStore(directory: string, driver: SqlDriver | null = loadSqlDriver()): OpenedStore {
+  try {
+    makeFolder(directory, 0o700);
+  } catch (error) {
+    throw new Error(`cannot use the data folder ${directory}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
   if (driver === null) return memoryStore("no SQLite: install the optional module better-sqlite3, or use Node 22.13 or newer");
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   makePrivate(join(directory, "owner.lock"));
   const lock = StoreLock.take(driver, directory);
   try {

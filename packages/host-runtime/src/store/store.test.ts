@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -209,4 +209,13 @@ it.skipIf(driver === null)("two processes that answer one interaction cannot bot
   const [a, b] = [driver!, driver!].map((open) => new SqliteInteractionStore(open(join(place, "threads.sqlite"))));
   a!.add({ id: "one", threadId: "a", turnId: "t", kind: "approval", native: null, createdAt: 1, expiresAt: 9 });
   expect([b!.settle("one", "answered", 3), a!.settle("one", "answered", 3)]).toEqual([true, false]);
+});
+
+it("says at once where no folder can be made", () => {
+  const file = join(folder(), "file");
+  writeFileSync(file, "");
+  for (const path of ["/proc/nowhere/deep/down", join(file, "below")]) expect(() => openStore(path), path).toThrow(`cannot use the data folder ${path}`);
+  const made = join(folder(), "a", "b");
+  openStore(made).close();
+  expect(statSync(made).mode & 0o777).toBe(0o700);
 });

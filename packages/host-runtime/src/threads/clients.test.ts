@@ -219,6 +219,25 @@ describe("slow and broken links", () => {
     await slow.until("the end", () => (slow.closed ? true : undefined));
   });
 
+  test("a half-open link, which no end of the other side ever comes through, is let go; one that answers pings is not", async () => {
+    await listener.close();
+    listener = await listen({ kind: "tcp", host: "127.0.0.1", port: 0 }, { connect: (transport) => setup.host.connect(transport), token: null, heartbeatMs: 40 });
+    const alive = await connectWebSocket(listener.url);
+    const silent = await connectWebSocket(listener.url);
+    for (const client of [alive, silent]) {
+      await client.initialize();
+      await client.call("thread/resume", { threadId });
+    }
+    // As after a pulled cable: nothing is read and nothing is closed.
+    silent.socket.pause();
+    const { feed } = setup.host.threads.loaded(threadId)!;
+    await one.until("the end of the silent one", () => (feed.subscribers.size === 2 ? true : undefined));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(feed.subscribers.size).toBe(2);
+    expect(alive.closed).toBe(false);
+    silent.socket.terminate();
+  });
+
   test("a client that vanishes in the middle of a turn leaves it running", async () => {
     const gone = await connectWebSocket(listener.url);
     await gone.initialize();
