@@ -207,6 +207,11 @@ export class FakeFeishu {
     return readMessage(this.#message(messageId), this.#store, this.#cards);
   }
 
+  /** An uploaded or sent file; null for an unknown key. */
+  file({ key }: { readonly key: string }): { readonly key: string; readonly name: string | null; readonly bytes: Uint8Array; readonly contentType: string } | null {
+    return this.#files.get(key) ?? null;
+  }
+
   /** Entities that were made and never sent. */
   unsentCards(): readonly string[] {
     return this.#cards.all.filter((entity) => entity.messageId === null).map((entity) => entity.cardId);

@@ -6,3 +6,4 @@ export type { Click, ClickResult } from "./chat/click-service.ts";
 export type { Advice, AdviceNote, Broken, Rule } from "./rule-book.ts";
 export { CardFault, cardBytes, checkCard, strictCardLimits, type CardFacts, type CardLimits } from "./cards/card-rules.ts";
 export type { CallRecord } from "./rest/rest-server.ts";
+export { startDemo, type Demo, type DemoOptions } from "./demo/start-demo.ts";
