@@ -14,7 +14,7 @@ export function isSession(known: KnownFile): known is Session {
   return known.harness !== null && known.peek !== null;
 }
 
-export const nativeKey = (harness: string, nativeSessionId: string): string => JSON.stringify([harness, nativeSessionId]);
+export const nativeKey = (harness: string, nativeSessionId: string): string => `${harness}\0${nativeSessionId}`;
 
 /**
  * Those of the files, newest first, that are threads: no sub-agent's file, no copy of what another one says, and one

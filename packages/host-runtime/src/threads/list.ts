@@ -7,24 +7,30 @@ import { MODEL_PROVIDER } from "./settings.ts";
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 1000;
 
-/** Whether a thread passes the filters of `thread/list`. A filter for what foldcast has none of lets nothing pass. */
-function passes(record: ThreadRecord, params: ThreadListParams): boolean {
-  const { sourceKinds, modelProviders, cwd, searchTerm, originators, includedThreadIds, excludedThreadIds } = params;
-  if (params.projectId != null) return false;
-  if (params.sectionId != null && record.section?.id !== params.sectionId) return false;
-  if (params.parentThreadId != null || params.ancestorThreadId != null || params.attachedToThreadId != null) return false;
-  if (record.archived !== (params.archived ?? false)) return false;
-  if (isFilter(sourceKinds) && !sourceKinds.includes("vscode")) return false;
-  if (isFilter(modelProviders) && !modelProviders.includes(MODEL_PROVIDER)) return false;
-  if (isFilter(originators) && (record.originator === null || !originators.includes(record.originator))) return false;
-  if (includedThreadIds != null && !includedThreadIds.includes(record.id)) return false;
-  if (excludedThreadIds?.includes(record.id) === true) return false;
-  if (cwd != null && !(typeof cwd === "string" ? [cwd] : cwd).includes(record.cwd)) return false;
-  if (searchTerm != null && searchTerm !== "") {
-    const term = searchTerm.toLowerCase();
-    if (!record.preview.toLowerCase().includes(term) && record.name?.toLowerCase().includes(term) !== true) return false;
-  }
-  return true;
+/** What passes the filters of `thread/list`. A filter for what foldcast has none of lets nothing pass. */
+function filterOf(params: ThreadListParams): (record: ThreadRecord) => boolean {
+  const { sourceKinds, modelProviders, originators, includedThreadIds, excludedThreadIds, sectionId } = params;
+  if (params.projectId != null || params.parentThreadId != null || params.ancestorThreadId != null || params.attachedToThreadId != null) return () => false;
+  if (isFilter(sourceKinds) && !sourceKinds.includes("vscode")) return () => false;
+  if (isFilter(modelProviders) && !modelProviders.includes(MODEL_PROVIDER)) return () => false;
+  const archived = params.archived ?? false;
+  const folders = params.cwd == null ? null : new Set((typeof params.cwd === "string" ? [params.cwd] : params.cwd).map(withoutSlash));
+  const included = includedThreadIds == null ? null : new Set(includedThreadIds);
+  const excluded = new Set(excludedThreadIds);
+  const term = params.searchTerm?.toLowerCase() ?? "";
+  return (record) =>
+    record.archived === archived
+    && (sectionId == null || record.section?.id === sectionId)
+    && (!isFilter(originators) || (record.originator !== null && originators.includes(record.originator)))
+    && (included === null || included.has(record.id))
+    && !excluded.has(record.id)
+    && (folders === null || folders.has(withoutSlash(record.cwd)))
+    && (term === "" || record.preview.toLowerCase().includes(term) || record.name?.toLowerCase().includes(term) === true);
+}
+
+/** Folders are compared as Codex 0.171 does: whatever stands at their end. */
+function withoutSlash(folder: string): string {
+  return folder.length > 1 && folder.endsWith("/") ? folder.replace(/\/+$/, "") || "/" : folder;
 }
 
 function isFilter<T>(list: readonly T[] | null | undefined): list is readonly T[] {
@@ -57,20 +63,40 @@ export function listThreads(records: Iterable<ThreadRecord>, params: ThreadListP
   const sign = (params.sortDirection ?? (sortKey === "section_position" ? "asc" : "desc")) === "asc" ? 1 : -1;
   const compare = (timeA: number, idA: string, timeB: number, idB: string): number => sign * (timeA - timeB || (idA < idB ? -1 : idA > idB ? 1 : 0));
 
-  const sorted = [...records].filter((record) => passes(record, params))
-    .sort((a, b) => compare(sortValue(a, sortKey), a.id, sortValue(b, sortKey), b.id));
-  const rest = position === null ? sorted : sorted.filter((record) => {
+  const isLeft = (record: ThreadRecord): boolean => {
+    if (position === null) return true;
     const time = sortValue(record, sortKey);
     return position.id === null ? sign * (time - position.time) > 0 : compare(time, record.id, position.time, position.id) > 0;
-  });
+  };
   const limit = Math.min(Math.max(params.limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
+  const passes = filterOf(params);
+  const rest = firstOf(records, limit + 1, (record) => isLeft(record) && passes(record), (a, b) => compare(sortValue(a, sortKey), a.id, sortValue(b, sortKey), b.id));
   const data = rest.slice(0, limit);
   const last = data.at(-1);
   const first = data[0];
-  const timeOf = (record: ThreadRecord): string => new Date(sortValue(record, sortKey)).toISOString();
+  const timeOf = (record: ThreadRecord, shift = 0): string => new Date(sortValue(record, sortKey) + shift).toISOString();
   return {
     data,
     nextCursor: last !== undefined && rest.length > limit ? `${timeOf(last)}|${last.id}` : null,
-    backwardsCursor: first === undefined ? null : timeOf(first),
+    // Measured: looking back, a page begins with the first of this one, and with all others of the same moment.
+    backwardsCursor: first === undefined ? null : timeOf(first, sign),
   };
+}
+
+/** The first `count` in order, of those that are wanted. A page of thousands does not need all of them sorted. */
+function firstOf<T>(values: Iterable<T>, count: number, isWanted: (value: T) => boolean, compare: (a: T, b: T) => number): T[] {
+  const first: T[] = [];
+  for (const value of values) {
+    if (!isWanted(value)) continue;
+    if (first.length === count && compare(value, first[count - 1]!) >= 0) continue;
+    let [low, high] = [0, first.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compare(first[middle]!, value) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    first.splice(low, 0, value);
+    if (first.length > count) first.pop();
+  }
+  return first;
 }

@@ -10,7 +10,7 @@ import type { Session } from "./found-sessions.ts";
 import { KeptIndexes } from "./kept-indexes.ts";
 import { SessionCache } from "./session-cache.ts";
 import type { KnownFile } from "./session-cache.ts";
-import { findSessionFiles, statFile } from "./session-files.ts";
+import { SessionFiles, statFile } from "./session-files.ts";
 import type { SessionFile, SessionFolder } from "./session-files.ts";
 
 /** Which saved sessions of other programs are threads here. */
@@ -41,8 +41,9 @@ export const NO_DISCOVERY: DiscoveryOptions = {
 const MAX_DEPTH = 8;
 /** Stock clients ask for several lists at a time. */
 const RESCAN_MS = 250;
-/** A list waits so long for a scan; what is not seen by then is there the next time. */
-const SCAN_PATIENCE_MS = 5_000;
+/** A list waits so long for the first look, and for a later one; what is not seen by then is there the next time. */
+const FIRST_PATIENCE_MS = 5_000;
+const PATIENCE_MS = 75;
 const PROGRESS_AFTER_MS = 1_000;
 const PROGRESS_EVERY_MS = 500;
 const FILES_AT_ONCE = 4;
@@ -59,7 +60,11 @@ export class SavedSessions {
   readonly #now: () => number;
   /** Our folder of an adapter, by its id. */
   readonly #dataDirOf: (harness: string) => string;
+  readonly #files: SessionFiles;
   #cache: SessionCache | null = null;
+  #found: readonly SessionFile[] = [];
+  /** The first look is over. */
+  #seenAll = false;
   #records: readonly ThreadRecord[] = [];
   #byId: ReadonlyMap<string, Session> = new Map();
   #byNative: ReadonlyMap<string, ThreadRecord> = new Map();
@@ -73,6 +78,7 @@ export class SavedSessions {
     this.#dataDirOf = options.dataDirOf;
     this.#log = options.log;
     this.#now = options.now;
+    this.#files = new SessionFiles(options.log);
     this.indexes = new KeptIndexes(cacheDir === null ? null : join(cacheDir, "history"), options.log);
   }
 
@@ -85,7 +91,7 @@ export class SavedSessions {
         this.#scannedAt = this.#now();
       });
     }
-    if (this.#scan !== null) await patiently(this.#scan);
+    if (this.#scan !== null) await patiently(this.#scan, this.#seenAll ? PATIENCE_MS : FIRST_PATIENCE_MS);
     return this.#records;
   }
 
@@ -106,14 +112,16 @@ export class SavedSessions {
   async #rescan(): Promise<void> {
     const adapters = new Map([...(await this.#catalogue.adapters())].filter(([, adapter]) => adapter.history !== null));
     const cache = (this.#cache ??= await this.#loadCache(adapters));
-    const found = await findSessionFiles(this.#foldersOf(adapters), this.#log);
+    const found = await this.#files.find(this.#foldersOf(adapters));
     const oldest = this.#options.maxAgeMs === null ? -Infinity : this.#now() - this.#options.maxAgeMs;
-    const files = found.filter(({ mtimeMs }) => mtimeMs >= oldest).slice(0, this.#options.maxSessions);
-    const changed = files.filter((file) => !isSame(cache.files.get(file.file), file));
-    const gone = dropMissing(cache, found);
-    if (changed.length > 0) await this.#lookAt(changed, adapters, cache, files);
-    // Also the first time, when all of it comes from the cache.
-    if (changed.length > 0 || gone || this.#scannedAt === -Infinity) await this.#publish(files, adapters, cache);
+    if (this.#seenAll && !isNews(this.#found, found)) return;
+    this.#found = found;
+    dropMissing(cache, found);
+    const newest = found.toSorted((a, b) => b.mtimeMs - a.mtimeMs || (a.file < b.file ? -1 : 1));
+    const files = newest.filter(({ mtimeMs }) => mtimeMs >= oldest).slice(0, this.#options.maxSessions);
+    await this.#lookAt(files.filter((file) => !isSame(cache.files.get(file.file), file)), adapters, cache, files);
+    await this.#publish(files, adapters, cache);
+    this.#seenAll = true;
   }
 
   async #loadCache(adapters: ReadonlyMap<string, HarnessAdapter>): Promise<SessionCache> {
@@ -136,15 +144,18 @@ export class SavedSessions {
     const started = performance.now();
     let reportAt = started + PROGRESS_AFTER_MS;
     const seen: KnownFile[] = [];
+    let done = 0;
     let next = 0;
     const work = async (): Promise<void> => {
       for (let file = changed[next++]; file !== undefined; file = changed[next++]) {
         const entry = await this.#look(file, adapters);
-        cache.files.set(file.file, entry);
-        seen.push(entry);
+        cache.files.set(file.file, entry ?? { ...file, peek: null });
+        // What could not be read may well be readable the next time.
+        if (entry !== null) seen.push(entry);
+        done += 1;
         if (performance.now() < reportAt) continue;
         reportAt = performance.now() + PROGRESS_EVERY_MS;
-        this.#options.onProgress(seen.length, changed.length);
+        this.#options.onProgress(done, changed.length);
         await this.#publish(all, adapters, cache);
       }
     };
@@ -153,7 +164,8 @@ export class SavedSessions {
     await cache.save(seen);
   }
 
-  async #look({ file, harness, size, mtimeMs }: SessionFile, adapters: ReadonlyMap<string, HarnessAdapter>): Promise<KnownFile> {
+  /** Null for a file that cannot be read. */
+  async #look({ file, harness, size, mtimeMs }: SessionFile, adapters: ReadonlyMap<string, HarnessAdapter>): Promise<KnownFile | null> {
     try {
       const adapter = harness === null ? await recogniser(file, adapters) : adapters.get(harness);
       if (adapter === undefined) return { file, size, mtimeMs, harness: null, peek: null };
@@ -161,7 +173,7 @@ export class SavedSessions {
       return { file, size, mtimeMs, harness: manifest.id, peek: await (history!.peek?.(file) ?? peekByIndex(history!, file)) };
     } catch (error) {
       this.#log.info("cannot read a saved session", { file, error });
-      return { file, size, mtimeMs, harness, peek: null };
+      return null;
     }
   }
 
@@ -186,22 +198,29 @@ export class SavedSessions {
   }
 }
 
-async function patiently(scan: Promise<void>): Promise<void> {
+async function patiently(scan: Promise<void>, ms: number): Promise<void> {
   const patience = new AbortController();
-  const waited = delay(SCAN_PATIENCE_MS, undefined, { ref: false, signal: patience.signal }).catch(() => undefined);
+  const waited = delay(ms, undefined, { ref: false, signal: patience.signal }).catch(() => undefined);
   await Promise.race([scan, waited]);
   patience.abort();
 }
 
-function isSame(known: KnownFile | undefined, now: { size: number; mtimeMs: number } | null): boolean {
+interface FileTime {
+  size: number;
+  mtimeMs: number;
+}
+
+function isSame(known: FileTime | undefined, now: FileTime | null): boolean {
   return known !== undefined && now !== null && known.size === now.size && known.mtimeMs === now.mtimeMs;
 }
 
+/** In the order of their folders: what has not changed stands where it stood. */
+function isNews(before: readonly SessionFile[], now: readonly SessionFile[]): boolean {
+  return before.length !== now.length || now.some((file, at) => before[at]!.file !== file.file || !isSame(before[at], file));
+}
+
 /** Files that are gone are forgotten; those that only fall out of the limits are not: they need no second look. */
-function dropMissing(cache: SessionCache, found: readonly SessionFile[]): boolean {
-  if (cache.files.size === 0) return false;
+function dropMissing(cache: SessionCache, found: readonly SessionFile[]): void {
   const present = new Set(found.map(({ file }) => file));
-  let dropped = false;
-  for (const file of cache.files.keys()) if (!present.has(file)) dropped = cache.files.delete(file);
-  return dropped;
+  for (const file of cache.files.keys()) if (!present.has(file)) cache.files.delete(file);
 }

@@ -15,6 +15,7 @@ export interface KnownFile {
   peek: SessionPeek | null;
 }
 
+/** Of thousands of lines that we wrote ourselves. */
 const known = z.object({
   file: z.string(),
   size: z.number(),

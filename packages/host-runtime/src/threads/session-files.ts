@@ -21,61 +21,113 @@ export interface SessionFile {
   mtimeMs: number;
 }
 
+/** What is in a folder. */
+interface Listing {
+  files: readonly string[];
+  folders: readonly string[];
+  mtimeMs: number;
+  /** The folder's time was so far back when it was listed that a change since would show in it. */
+  settled: boolean;
+}
+
 /** A folder can be anything: so many names are looked at and no more. */
 const MAX_NAMES = 200_000;
-/** Looking at files is so quick that a thread pool would double its time; others get their turn in between. */
+/** Looking at files here is quicker than handing each to a thread of the pool; others get their turn in between. */
 const SLICE_MS = 8;
+/** Some file systems tell times in steps of two seconds. */
+const SETTLED_MS = 3_000;
 
-/** All files in the folders, newest first; none comes twice. A folder that is not there has none. */
-export async function findSessionFiles(folders: readonly SessionFolder[], log: Logger): Promise<SessionFile[]> {
-  const paths = new Map<string, string | null>();
-  for (const { folder, depth, harness } of folders) await walk(folder, depth, (path) => void (paths.has(path) || paths.set(path, harness)), log);
-  if (paths.size >= MAX_NAMES) log.warn("too many files in the folders of saved sessions; the rest is left out", { limit: MAX_NAMES });
-  const files: SessionFile[] = [];
-  let sliceEnds = performance.now() + SLICE_MS;
-  for (const [file, harness] of paths) {
-    const found = statFile(file);
-    if (found !== null) files.push({ file, harness, ...found });
-    if (performance.now() < sliceEnds) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    sliceEnds = performance.now() + SLICE_MS;
+/** Looks for files in folders, again and again: what has not changed costs next to nothing. */
+export class SessionFiles {
+  readonly #log: Logger;
+  #listings: ReadonlyMap<string, Listing> = new Map();
+
+  constructor(log: Logger) {
+    this.#log = log;
   }
-  return files.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.file < b.file ? -1 : 1));
+
+  /** All files in the folders, in no particular order; none comes twice. A folder that is not there has none. */
+  async find(folders: readonly SessionFolder[]): Promise<SessionFile[]> {
+    const listings = new Map<string, Listing>();
+    const seen = new Set<string>();
+    const files: SessionFile[] = [];
+    let sliceEnds = performance.now() + SLICE_MS;
+    for (const { folder, depth, harness } of folders) {
+      for (const listing of await this.#listingsOf(folder, depth, listings)) {
+        for (const file of listing.files) {
+          if (seen.has(file) || seen.size >= MAX_NAMES) continue;
+          seen.add(file);
+          const found = statFile(file);
+          if (found !== null) files.push({ file, harness, size: found.size, mtimeMs: found.mtimeMs });
+          if (performance.now() < sliceEnds) continue;
+          await new Promise((resolve) => setImmediate(resolve));
+          sliceEnds = performance.now() + SLICE_MS;
+        }
+      }
+    }
+    if (seen.size >= MAX_NAMES) this.#log.warn("too many files in the folders of saved sessions; the rest is left out", { limit: MAX_NAMES });
+    this.#listings = listings;
+    return files;
+  }
+
+  async #listingsOf(root: string, depth: number, all: Map<string, Listing>): Promise<Listing[]> {
+    const listings: Listing[] = [];
+    let level: readonly string[] = [root];
+    for (let at = 0; at <= depth && level.length > 0 && all.size < MAX_NAMES; at += 1) {
+      const below: string[] = [];
+      for (const folder of level) {
+        const listing = await this.#list(folder);
+        all.set(folder, listing);
+        listings.push(listing);
+        below.push(...listing.folders);
+      }
+      level = below;
+    }
+    return listings;
+  }
+
+  /** The time of a folder changes with the names in it. */
+  async #list(folder: string): Promise<Listing> {
+    const mtimeMs = folderTime(folder);
+    const known = this.#listings.get(folder);
+    if (known?.settled === true && known.mtimeMs === mtimeMs) return known;
+    const files: string[] = [];
+    const folders: string[] = [];
+    const settled = Date.now() - mtimeMs > SETTLED_MS;
+    for (const entry of await this.#entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() || entry.isSymbolicLink()) files.push(path);
+    }
+    return { files, folders, mtimeMs, settled };
+  }
+
+  async #entriesOf(folder: string): Promise<readonly Dirent[]> {
+    try {
+      return await readdir(folder, { withFileTypes: true });
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      if (!isMissing) this.#log.warn("cannot read a folder of saved sessions", { folder, error });
+      return [];
+    }
+  }
 }
 
 /** Null for what is gone, or no file. */
 export function statFile(file: string): { size: number; mtimeMs: number } | null {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
-    return stats?.isFile() === true ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
+    return stats?.isFile() === true ? stats : null;
   } catch {
     return null;
   }
 }
 
-async function walk(root: string, depth: number, onFile: (path: string) => void, log: Logger): Promise<void> {
-  let left = MAX_NAMES;
-  let level = [root];
-  for (let at = 0; at <= depth && level.length > 0; at += 1) {
-    const below: string[] = [];
-    for (const folder of level) {
-      for (const entry of await entriesOf(folder, log)) {
-        if ((left -= 1) < 0) return;
-        const path = join(folder, entry.name);
-        if (entry.isDirectory()) below.push(path);
-        else if (entry.isFile() || entry.isSymbolicLink()) onFile(path);
-      }
-    }
-    level = below;
-  }
-}
-
-async function entriesOf(folder: string, log: Logger): Promise<readonly Dirent[]> {
+/** 0 for a folder that is not there. */
+function folderTime(folder: string): number {
   try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (!isMissing) log.warn("cannot read a folder of saved sessions", { folder, error });
-    return [];
+    return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  } catch {
+    return 0;
   }
 }
