@@ -28,7 +28,7 @@ describe("a turn's card", () => {
     const [history, answer, status] = card.body.elements;
     expect(history).toMatchObject({ expanded: false, header: { title: { content: "History · Worked for 12s" } } });
     expect(answer).toMatchObject({ content: "It works." });
-    expect(status).toMatchObject({ content: "Done · 12s", text_size: "notation" });
+    expect(status).toMatchObject({ content: "Done · 12s · #abc.1", text_size: "notation" });
     expect(titles(card).slice(1)).toEqual(["Tool calls · 2", "💻 Ran npm test · 1.2s", "💻 Ran cat a.ts · 1.2s"]);
     expect(card.config).toMatchObject({ streaming_mode: false, summary: { content: "It works." } });
     expectSound(cards);
@@ -41,7 +41,7 @@ describe("a turn's card", () => {
     expect(card.config.streaming_mode).toBe(true);
     expect(card.body.elements[0]).toMatchObject({ expanded: true });
     expect(card.body.elements[1]).toMatchObject({ content: "Now" });
-    expect(card.body.elements.at(-1)).toMatchObject({ content: "Running · ⏳ Running sleep 5 · 7s" });
+    expect(card.body.elements.at(-1)).toMatchObject({ content: "Running · ⏳ Running sleep 5 · 7s · #abc.1" });
   });
 
   it.each([
@@ -60,7 +60,7 @@ describe("a turn's card", () => {
   it("keeps an earlier final answer and what was added later outside of the folds", () => {
     const turn = turnWith([userItem("u", "a"), commandItem("c", "ls"), messageItem("m1", "First answer.", "final_answer"), userItem("s", "and b?"), commandItem("c2", "ls b"), messageItem("m2", "Second answer.", "final_answer")]);
     const [card] = layoutTurn(inputOf(turn)).cards as [TurnCard];
-    expect(card.body.elements.map((element) => (element.tag === "markdown" ? element.content : "panel"))).toEqual(["panel", "First answer.", "**Added message** and b?", "panel", "Second answer.", "Done · 12s"]);
+    expect(card.body.elements.map((element) => (element.tag === "markdown" ? element.content : "panel"))).toEqual(["panel", "First answer.", "**Added message** and b?", "panel", "Second answer.", "Done · 12s · #abc.1"]);
   });
 
   it("shows a patch by files in the language of each, within one budget, and no output", () => {

@@ -30,6 +30,8 @@ export interface TurnCardInput {
   readonly maskMail: boolean;
   /** Tables that one card may draw; 0 after a refusal. */
   readonly tables: number;
+  /** Tells this turn's messages from others, in small print. */
+  readonly mark: string;
 }
 
 /** A part of the turn's units: one card. */
@@ -109,7 +111,8 @@ function historyTitle({ locale }: TurnCardInput, verdict: FoldVerdict, page: Pag
 function statusLine(input: TurnCardInput, page: Page): string {
   const { turn, locale, usage, elapsedMs, openRequests } = input;
   const texts = CARD_TEXTS[locale];
-  if (!page.isLast) return texts.continues;
+  const mark = `#${input.mark}.${page.number + 1}`;
+  if (!page.isLast) return `${texts.continues} · ${mark}`;
   const parts: string[] = [];
   if (turn.status === "inProgress") {
     parts.push(openRequests > 0 ? texts.waiting(openRequests) : texts.running);
@@ -122,7 +125,7 @@ function statusLine(input: TurnCardInput, page: Page): string {
     if (turn.durationMs !== null) parts.push(duration(turn.durationMs));
   }
   if (usage !== null) parts.push(texts.tokens(thousands(usage.last.inputTokens), thousands(usage.last.outputTokens)));
-  return parts.join(" · ");
+  return [...parts, mark].join(" · ");
 }
 
 function thousands(count: number): string {

@@ -32,7 +32,7 @@ export function turnWith(items: readonly ThreadItem[], changes: Partial<TurnView
 }
 
 export function inputOf(turn: TurnView, changes: Partial<TurnCardInput> = {}): TurnCardInput {
-  return { turn, locale: "en", cwd: "/w", title: "Fix the build", subtitle: null, usage: null, elapsedMs: 12_300, openRequests: 0, maskMail: false, tables: 3, ...changes };
+  return { turn, locale: "en", cwd: "/w", title: "Fix the build", subtitle: null, usage: null, elapsedMs: 12_300, openRequests: 0, maskMail: false, tables: 3, mark: "abc", ...changes };
 }
 
 /** All elements of a card, containers before what is in them. */

@@ -16,7 +16,6 @@ interface CardTexts {
   steer: string;
   continued(part: number): string;
   continues: string;
-  unfinished: string;
   rawName: string;
   cwd: string;
   shownOf(shown: number, total: number): string;
@@ -24,7 +23,7 @@ interface CardTexts {
   sources: string;
   tokens(input: string, output: string): string;
   noAnswer: string;
-  answerPart(part: number): string;
+  answerBelow: string;
   unknownItem: string;
 }
 
@@ -46,7 +45,6 @@ export const CARD_TEXTS: Readonly<Record<Locale, CardTexts>> = {
     steer: "补充消息",
     continued: (part) => `续 ${part}`,
     continues: "下接后续卡片",
-    unfinished: "未完成",
     rawName: "原始工具",
     cwd: "目录",
     shownOf: (shown, total) => `已显示 ${shown} / ${total} 字符`,
@@ -54,7 +52,7 @@ export const CARD_TEXTS: Readonly<Record<Locale, CardTexts>> = {
     sources: "来源",
     tokens: (input, output) => `输入 ${input} · 输出 ${output}`,
     noAnswer: "没有最终回复",
-    answerPart: (part) => `回复（${part}）`,
+    answerBelow: "回复见后续消息",
     unknownItem: "其他记录",
   },
   en: {
@@ -73,7 +71,6 @@ export const CARD_TEXTS: Readonly<Record<Locale, CardTexts>> = {
     steer: "Added message",
     continued: (part) => `Part ${part}`,
     continues: "Continues on the next card",
-    unfinished: "unfinished",
     rawName: "raw tool",
     cwd: "in",
     shownOf: (shown, total) => `${shown} of ${total} characters shown`,
@@ -81,7 +78,7 @@ export const CARD_TEXTS: Readonly<Record<Locale, CardTexts>> = {
     sources: "Sources",
     tokens: (input, output) => `${input} in · ${output} out`,
     noAnswer: "No final answer",
-    answerPart: (part) => `Answer (${part})`,
+    answerBelow: "the answer is in the messages below",
     unknownItem: "Other record",
   },
 };

@@ -61,7 +61,7 @@ function setUp(first = growing("A")): { server: Server; writer: CardWriter; rese
   const time = { now: 0 };
   const reserved: number[] = [];
   const writer = new CardWriter({
-    port: server.port, cardId: "1", chatId: "oc", shadow: first, sequence: 0, reserve: (sequence) => void reserved.push(sequence),
+    port: server.port, cardId: "1", chatId: "oc", shadow: first, openedAt: 0, sequence: 0, reserve: (sequence) => void reserved.push(sequence),
     clock: { now: () => time.now, sleep: async (ms) => void (time.now += ms) }, log: () => undefined,
   });
   return { server, writer, reserved, time };

@@ -25,6 +25,8 @@ export interface CardWriterOptions {
   readonly chatId: string;
   /** What the card is at this moment; null = not known, then the first write is the whole card. */
   readonly shadow: TurnCard | null;
+  /** When streaming was opened with what `shadow` says: before the request that did it was sent. */
+  readonly openedAt: number;
   /** The last sequence that was used for this card, 0 for a new one. */
   readonly sequence: number;
   /** Notes durably that this sequence is used, before it is. */
@@ -69,7 +71,7 @@ export class CardWriter {
     this.#times = options.times ?? WRITER_TIMES;
     this.#shadow = options.shadow;
     this.#sequence = options.sequence;
-    this.#openedAt = options.clock.now();
+    this.#openedAt = options.openedAt;
   }
 
   get sequence(): number {
@@ -169,9 +171,9 @@ export class CardWriter {
     if (current?.api !== step.api) return;
     this.#sequence += 1;
     await this.#options.reserve(this.#sequence);
-    this.#lastWriteAt = clock.now();
+    const sentAt = (this.#lastWriteAt = clock.now());
     const outcome = await this.#send(current, permit);
-    await this.#digest(outcome, current);
+    await this.#digest(outcome, current, sentAt);
   }
 
   #send({ change, wanted }: Step, permit: Permit): Promise<Outcome<null>> {
@@ -189,10 +191,10 @@ export class CardWriter {
     }
   }
 
-  async #digest(outcome: Outcome<null>, { change, wanted }: Step): Promise<void> {
+  async #digest(outcome: Outcome<null>, { change, wanted }: Step, sentAt: number): Promise<void> {
     if (outcome.kind === "ok") {
       this.#tries = 0;
-      this.#accept(change, wanted);
+      this.#accept(change, wanted, sentAt);
       return;
     }
     this.#tries += 1;
@@ -221,7 +223,7 @@ export class CardWriter {
         this.#shadow = this.#shadow === null ? null : withoutStreaming(this.#shadow);
         return;
       case "alreadyApplied":
-        this.#accept(change, wanted);
+        this.#accept(change, wanted, sentAt);
         return;
       case "outOfSync":
         if (change?.kind === "full") return this.#giveUp(refusal, wanted);
@@ -237,12 +239,12 @@ export class CardWriter {
     }
   }
 
-  #accept(change: CardChange | undefined, wanted: TurnCard): void {
+  #accept(change: CardChange | undefined, wanted: TurnCard, sentAt: number): void {
     const before = this.#shadow;
     if (change === undefined) this.#shadow = before === null ? null : withoutStreaming(before);
     else this.#shadow = before === null ? wanted : afterChange(before, wanted, change);
     if (change?.kind === "full" && this.#finalCard === wanted) this.#writtenFinal = wanted;
-    if (this.#shadow?.config.streaming_mode === true && before?.config.streaming_mode !== true) this.#openedAt = this.#options.clock.now();
+    if (this.#shadow?.config.streaming_mode === true && before?.config.streaming_mode !== true) this.#openedAt = sentAt;
   }
 
   /** After a pause; when all tries are used, a final card is given back and a live one waits for its successor. */

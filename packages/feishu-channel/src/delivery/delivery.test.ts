@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { messageItem } from "../card/testing.ts";
+import { planFaults, seeded, type FakeFeishu } from "../fake/index.ts";
+import { startPortOnFake, type PortOnFake } from "../platform/testing.ts";
+import { newTurnRecord, type TurnRecord } from "./record.ts";
+import { memoryTable, stateOf, story } from "./testing.ts";
+import { TurnDelivery, type DeliveryDeps, type DeliveryResult } from "./turn-delivery.ts";
+
+const worlds: PortOnFake[] = [];
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map((world) => world.close()));
+});
+
+async function setUp(): Promise<{ world: PortOnFake; deps: DeliveryDeps; record: TurnRecord }> {
+  const world = await startPortOnFake({ config: { requestTimeoutMs: 1_500 } });
+  worlds.push(world);
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 1_100)));
+  const times = { intervalMs: 120, reopenMs: 8 * 60_000, backoffMs: 30, maxBackoffMs: 400 };
+  const deps: DeliveryDeps = {
+    port: world.port, table: memoryTable(), clock: { now: () => world.fake.now(), sleep }, log: () => undefined,
+    writerTimes: times, sendTimes: { backoffMs: 30, maxBackoffMs: 400, uuidMs: 55 * 60_000 },
+  };
+  const record = newTurnRecord({ turnId: "t", threadId: "th", mark: "k7f3", chatId: world.chatId, replyTo: null, inThread: false, startedBy: world.person, createdAt: world.fake.now(), title: "Do it" });
+  return { world, deps, record };
+}
+
+/** Everything that a reader of the chat sees, messages that were taken back left out. */
+function chatText(fake: FakeFeishu, chatId: string): string {
+  return fake.chat({ chatId }).messages.map((message) => message.text).join("\n");
+}
+
+const streaming = (fake: FakeFeishu, chatId: string): number => fake.chat({ chatId }).messages.filter((message) => message.card?.streaming === true).length;
+
+async function settle(delivery: TurnDelivery, state: Parameters<TurnDelivery["finish"]>[0]): Promise<DeliveryResult> {
+  for (let round = 0; round < 6; round += 1) {
+    const result = await delivery.finish(state);
+    if (result !== "later") return result;
+  }
+  return "later";
+}
+
+describe("the delivery of a turn", () => {
+  it("is one card from the first word to the folded answer", async () => {
+    const { world, deps, record } = await setUp();
+    const delivery = new TurnDelivery(deps, record);
+    const states = story(seeded(3), "The answer is 42.");
+    for (const state of states.slice(0, -1)) {
+      delivery.show(state);
+      await deps.clock.sleep(130);
+    }
+    expect(streaming(world.fake, world.chatId)).toBe(1);
+    await expect(delivery.finish(states.at(-1)!)).resolves.toBe("delivered");
+    const { messages } = world.fake.chat({ chatId: world.chatId });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]?.card).toMatchObject({ streaming: false, summary: "The answer is 42." });
+    expect(world.fake.broken()).toEqual([]);
+    expect(world.fake.advice()).toEqual([]);
+  });
+
+  it("sends the answer as messages of their own when the card was taken back", async () => {
+    const { world, deps, record } = await setUp();
+    const delivery = new TurnDelivery(deps, record);
+    delivery.show(stateOf([messageItem("m", "Half")]));
+    await deps.clock.sleep(300);
+    const [card] = world.fake.chat({ chatId: world.chatId }).messages;
+    world.fake.takeBack({ messageId: card!.messageId });
+    await expect(settle(delivery, stateOf([messageItem("m", "Half of the whole.", "final_answer")], "completed"))).resolves.toMatch(/delivered/);
+    expect(chatText(world.fake, world.chatId).match(/Half of the whole\./g) ?? []).toHaveLength(1);
+  });
+
+  it("masks mail addresses when the server refuses them, and only then", async () => {
+    const { world, deps, record } = await setUp();
+    world.fake.planFaults({ faults: [{ id: "audit", on: { api: "card.update", nth: 1 }, fault: { kind: "refuse", code: 230028, msg: "the messages do not pass the audit" } }] });
+    const delivery = new TurnDelivery(deps, record);
+    await expect(settle(delivery, stateOf([messageItem("m", "Ask ada@mail.example.org.", "final_answer")], "completed"))).resolves.toBe("delivered");
+    expect(chatText(world.fake, world.chatId)).toContain("Ask ada[at]mail.example.org.");
+  });
+
+  it("says who is to be told when the bot was thrown out", async () => {
+    const { world, deps, record } = await setUp();
+    world.fake.setBotIn({ chatId: world.chatId, by: world.person, inside: false });
+    await expect(settle(new TurnDelivery(deps, record), stateOf([messageItem("m", "x", "final_answer")], "completed"))).resolves.toBe("undeliverable");
+  });
+
+  it.each(["card", "post", "text"] as const)("goes on with the next form when the answer is refused as %s", async (form) => {
+    const { world, deps, record } = await setUp();
+    const refusals = { card: 1, post: 2, text: 3 }[form];
+    const refuse = { kind: "refuse", code: 200220, msg: "card content failed" } as const;
+    world.fake.planFaults({ faults: [
+      { id: "rich", on: { api: "card.update", nth: 1 }, fault: refuse },
+      ...Array.from({ length: refusals }, (_, index) => ({ id: `part${index}`, on: { api: "message.create", nth: 2 }, fault: refuse })),
+    ] });
+    await expect(settle(new TurnDelivery(deps, record), stateOf([messageItem("m", "The one answer.", "final_answer")], "completed"))).resolves.toBe("delivered");
+    const { messages } = world.fake.chat({ chatId: world.chatId });
+    expect(messages.map((message) => message.type)).toEqual(["interactive", { card: "post", post: "text", text: "file" }[form]]);
+    expect(streaming(world.fake, world.chatId)).toBe(0);
+    expect(world.fake.pendingFaults()).toEqual([]);
+  });
+
+  // FEISHU_RUNS=1000 for a long search; each run has its own server, faults and moment of death.
+  const runs = Number(process.env["FEISHU_RUNS"] ?? 12);
+  const firstSeed = Number(process.env["FEISHU_SEED"] ?? 1);
+  it(`delivers the answer exactly once through ${runs} random fault plans and restarts`, async () => {
+    let fired = 0;
+    const width = 24;
+    for (let base = 0; base < runs; base += width) {
+      const seeds = Array.from({ length: Math.min(width, runs - base) }, (_, index) => firstSeed + base + index);
+      fired += (await Promise.all(seeds.map(async (seed) => oneRun(seed)))).reduce((sum, count) => sum + count, 0);
+      await Promise.all(worlds.splice(0).map((world) => world.close()));
+    }
+    expect(fired).toBeGreaterThan(runs);
+  }, 3_600_000);
+});
+
+async function oneRun(seed: number): Promise<number> {
+  const { world, deps, record } = await setUp();
+  const { fake, chatId } = world;
+  const random = seeded(seed);
+  const marker = `MARKER-${seed}`;
+  const states = story(random, `It is done. ${marker} ${"Some more words. ".repeat(Math.floor(random() * 20))}`);
+  const planned = planFaults(seed, {
+    count: 1 + Math.floor(random() * 4), maxDelayMs: 200, calls: { "card.create": 1, "message.create": 1, "card.settings": 1, "card.update": 1 },
+    kinds: ["rateLimit", "serverError", "lostAnswer", "cut", "slow", "refuse", "clockJump"],
+  });
+  fake.planFaults({ faults: planned });
+  const diesAt = random() < 0.5 ? Math.floor(random() * states.length) : -1;
+  let delivery = new TurnDelivery(deps, record);
+  for (const [index, state] of states.slice(0, -1).entries()) {
+    delivery.show(state);
+    await deps.clock.sleep(Math.floor(random() * 200));
+    if (index !== diesAt) continue;
+    // The process dies here; another one finds what the ledger holds, at once or more than an hour later.
+    delivery.close();
+    await deps.clock.sleep(50);
+    if (random() < 0.4) fake.advance({ ms: 3_700_000 });
+    delivery = new TurnDelivery(deps, deps.table.get("t") ?? record);
+  }
+  const result = await settle(delivery, states.at(-1)!);
+  const why = `seed ${seed}, faults ${JSON.stringify(planned)}, calls ${fake.calls().map((call) => `${call.api}:${JSON.stringify((call as { code?: unknown }).code)}`).join(" ")}`;
+  expect(result, why).toBe("delivered");
+  expect(chatText(fake, chatId).match(new RegExp(`${marker}\\b`, "g")) ?? [], why).toHaveLength(1);
+  expect(streaming(fake, chatId), why).toBe(0);
+  expect(fake.broken(), why).toEqual([]);
+  return fake.firedFaults().length;
+}

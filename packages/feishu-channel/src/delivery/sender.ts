@@ -1,0 +1,84 @@
+import type { FeishuPort, MessageBody, Outcome, Refusal, SentMessage } from "../platform/port.ts";
+import type { WriterClock } from "../card/writer.ts";
+
+export interface SendTimes {
+  readonly backoffMs: number;
+  readonly maxBackoffMs: number;
+  /** Feishu knows a uuid for one hour; a message first tried longer ago is looked up before it is sent again. */
+  readonly uuidMs: number;
+}
+export const SEND_TIMES: SendTimes = { backoffMs: 500, maxBackoffMs: 20_000, uuidMs: 55 * 60_000 };
+
+export interface Place {
+  readonly chatId: string;
+  readonly replyTo: string | null;
+  readonly inThread: boolean;
+}
+
+export type SendResult = { readonly kind: "sent"; readonly messageId: string } | { readonly kind: "refused"; readonly refusal: Refusal } | { readonly kind: "uncertain" };
+
+const MAX_TRIES = 10;
+const LOOKUP_PAGES = 5;
+
+/**
+ * Sends one message exactly once, across lost answers and restarts: the same uuid within its hour, a look at the chat
+ * for the mark after it. `triedAt` is when this message was first tried; `note` keeps it before the first try.
+ */
+export async function sendOnce(
+  { port, clock, times, log, isClosed }: { readonly port: FeishuPort; readonly clock: WriterClock; readonly times: SendTimes; readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void; readonly isClosed: () => boolean },
+  message: { readonly place: Place; readonly body: MessageBody; readonly uuid: string; readonly mark: string; readonly triedAt: number | null; readonly note: (triedAt: number) => void },
+): Promise<SendResult> {
+  let { place } = message;
+  let triedAt = message.triedAt;
+  for (let tries = 0; tries < MAX_TRIES && !isClosed(); tries += 1) {
+    if (triedAt !== null && clock.now() - triedAt > times.uuidMs) {
+      const found = await lookUp(port, place.chatId, message.mark, triedAt);
+      if (found === "unreadable") {
+        await clock.sleep(backoff(times, tries));
+        continue;
+      }
+      if (found !== null) return { kind: "sent", messageId: found };
+      triedAt = null;
+    }
+    if (triedAt === null) message.note((triedAt = clock.now()));
+    const outcome = await send(port, place, message.body, message.uuid);
+    if (outcome.kind === "ok") return { kind: "sent", messageId: outcome.value.messageId };
+    if (outcome.kind === "uncertain") {
+      log("a message was not confirmed", { reason: outcome.uncertainty.reason, detail: outcome.uncertainty.detail });
+      await clock.sleep(backoff(times, tries));
+      continue;
+    }
+    const { refusal } = outcome;
+    log("a message was refused", { kind: refusal.kind, code: refusal.code, subCode: refusal.subCode });
+    if (refusal.kind === "noThread" && place.inThread) place = { ...place, inThread: false };
+    // The message that is answered was taken back: the chat itself is still there.
+    else if (refusal.kind === "gone" && place.replyTo !== null) place = { ...place, replyTo: null, inThread: false };
+    else if (refusal.retryable || refusal.kind === "unreachable") await clock.sleep(Math.max(refusal.retryAfterMs ?? 0, backoff(times, tries)));
+    else return { kind: "refused", refusal };
+  }
+  return { kind: "uncertain" };
+}
+
+function send(port: FeishuPort, { chatId, replyTo, inThread }: Place, body: MessageBody, uuid: string): Promise<Outcome<SentMessage>> {
+  const options = { priority: "final" as const, chatId };
+  if (replyTo === null) return port.sendMessage({ to: { chatId }, body, uuid }, options);
+  return port.replyMessage({ messageId: replyTo, body, inThread, uuid }, options);
+}
+
+/** The app's own message with this mark, sent since then; null when there is none. */
+async function lookUp(port: FeishuPort, chatId: string, mark: string, sinceMs: number): Promise<string | null | "unreadable"> {
+  let pageToken: string | null = null;
+  for (let page = 0; page < LOOKUP_PAGES; page += 1) {
+    const outcome: Awaited<ReturnType<FeishuPort["listMessages"]>> = await port.listMessages({ in: { chatId }, fromMs: sinceMs - 60_000, order: "newestFirst", ...(pageToken === null ? {} : { pageToken }) });
+    if (outcome.kind !== "ok") return "unreadable";
+    const found = outcome.value.messages.find((message) => message.senderKind === "app" && !message.deleted && message.content.includes(mark));
+    if (found !== undefined) return found.messageId;
+    pageToken = outcome.value.nextPageToken;
+    if (pageToken === null) return null;
+  }
+  return null;
+}
+
+function backoff({ backoffMs, maxBackoffMs }: SendTimes, tries: number): number {
+  return Math.min(backoffMs * 2 ** Math.min(tries, 10), maxBackoffMs);
+}
