@@ -33,11 +33,11 @@ export async function sendOnce(
   for (let tries = 0; tries < MAX_TRIES && !isClosed(); tries += 1) {
     if (triedAt !== null && clock.now() - triedAt > times.uuidMs) {
       const found = await lookUp(port, place.chatId, message.mark, triedAt);
-      if (found === "unreadable") {
+      if (found === null) {
         await clock.sleep(backoff(times, tries));
         continue;
       }
-      if (found !== null) return { kind: "sent", messageId: found };
+      if (found.messageId !== null) return { kind: "sent", messageId: found.messageId };
       triedAt = null;
     }
     if (triedAt === null) message.note((triedAt = clock.now()));
@@ -65,18 +65,18 @@ function send(port: FeishuPort, { chatId, replyTo, inThread }: Place, body: Mess
   return port.replyMessage({ messageId: replyTo, body, inThread, uuid }, options);
 }
 
-/** The app's own message with this mark, sent since then; null when there is none. */
-async function lookUp(port: FeishuPort, chatId: string, mark: string, sinceMs: number): Promise<string | null | "unreadable"> {
+/** The app's own message with this mark, sent since then, if there is one; null when the chat cannot be read. */
+async function lookUp(port: FeishuPort, chatId: string, mark: string, sinceMs: number): Promise<{ readonly messageId: string | null } | null> {
   let pageToken: string | null = null;
   for (let page = 0; page < LOOKUP_PAGES; page += 1) {
     const outcome: Awaited<ReturnType<FeishuPort["listMessages"]>> = await port.listMessages({ in: { chatId }, fromMs: sinceMs - 60_000, order: "newestFirst", ...(pageToken === null ? {} : { pageToken }) });
-    if (outcome.kind !== "ok") return "unreadable";
+    if (outcome.kind !== "ok") return null;
     const found = outcome.value.messages.find((message) => message.senderKind === "app" && !message.deleted && message.content.includes(mark));
-    if (found !== undefined) return found.messageId;
+    if (found !== undefined) return { messageId: found.messageId };
     pageToken = outcome.value.nextPageToken;
-    if (pageToken === null) return null;
+    if (pageToken === null) break;
   }
-  return null;
+  return { messageId: null };
 }
 
 function backoff({ backoffMs, maxBackoffMs }: SendTimes, tries: number): number {
