@@ -37,4 +37,6 @@ async function inspect(): Promise<HarnessInspection> {
   return { ready: false, reason: `${NATIVE_ONLY} ${found}`, version: installed?.version ?? null, models: [] };
 }
 
+export { history } from "./history/source.ts";
+
 export const definition: HarnessDefinition = { manifest, create: () => adapter };

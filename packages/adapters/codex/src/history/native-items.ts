@@ -7,6 +7,15 @@ import { readOutput } from "./outputs.ts";
 import { durationOf, filledString, finiteNumber, member, objectOf, objectsOf, type SessionRecord, stringOf, stringsOf } from "./record.ts";
 import type { BuiltItem } from "./slots.ts";
 
+/** Types of items that are read here (0.171 and before). */
+const KNOWN: ReadonlySet<unknown> = new Set([
+  "CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "CollabAgentToolCall", "SubAgentActivity", "WebSearch", "ImageView", "ImageGeneration", "Sleep",
+]);
+
+export function isKnownItem(item: SessionRecord): boolean {
+  return KNOWN.has(item["type"]);
+}
+
 /** The harness item of a completed item of Codex's own (`item_completed`); null for one that shows nothing. */
 export function nativeItem(id: string, item: SessionRecord): BuiltItem | null {
   switch (item["type"]) {

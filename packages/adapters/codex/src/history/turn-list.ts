@@ -95,14 +95,14 @@ export class TurnList {
     const turn = named ?? this.#current;
     if (turn === null) return;
     // Said to be interrupted and completed after all: it is completed (0.147, a shutdown that came to nothing).
-    if (turn.end === null || (turn.end.status === "cancelled" && end.outcome.status === "succeeded")) {
-      // An error that came before stays what the turn ended with.
+    if (turn.end === null || (named !== undefined && turn.end.status === "cancelled" && end.outcome.status === "succeeded")) {
       turn.end = end.outcome;
       turn.startedAt = end.startedAt ?? turn.startedAt;
       turn.completedAt = end.completedAt ?? turn.completedAt;
       turn.durationMs = end.durationMs ?? turn.durationMs;
     }
-    if (turn === this.#current) this.#current = null;
+    // What still comes of an interrupted turn belongs to it.
+    if (turn === this.#current && end.outcome.status !== "cancelled") this.#current = null;
   }
 
   fail(error: HarnessError): void {

@@ -6,7 +6,7 @@ import { callInput, callName, isProgram } from "./calls.ts";
 import { SILENT_EVENTS } from "./events.ts";
 import { itemOfEvent } from "./legacy-events.ts";
 import { readLine, type RolloutLine } from "./line.ts";
-import { genericItem, searchAction } from "./native-items.ts";
+import { genericItem, isKnownItem, searchAction } from "./native-items.ts";
 import { filledString, finiteNumber, member, objectOf, objectsOf, type SessionRecord, stringOf, textsOf } from "./record.ts";
 import type { CallSlot, Source } from "./slots.ts";
 import { type Told, TurnSlots } from "./turn-slots.ts";
@@ -139,6 +139,7 @@ export class TurnReader {
       if (child !== null) this.#slots.child(id, child);
       if (this.#slots.isCall(id)) return;
     }
+    if (!isKnownItem(item)) this.#diagnostics.count("item.unknownType", stringOf(item["type"]));
     this.#slots.native(id, item, about);
   }
 

@@ -18,10 +18,10 @@ export interface Told {
 export class TurnSlots {
   readonly #placed: Placed[] = [];
   readonly #byId = new Map<string, Placed>();
-  readonly #messages = new Copies<Source, MessageSlot>();
-  readonly #users = new Copies<Source, UserSlot>();
-  readonly #thoughts = new Copies<Source, null>();
-  readonly #others = new Copies<string, null>();
+  readonly #messages = new Copies<MessageSlot>();
+  readonly #users = new Copies<UserSlot>();
+  readonly #thoughts = new Copies<null>();
+  readonly #others = new Copies<null>();
   /** Outputs whose call is not there yet. */
   readonly #orphans = new Map<string, { outputs: unknown[]; at: number | null }>();
   readonly #children = new Map<string, ChildAgent[]>();
