@@ -84,7 +84,7 @@ export class ApiClient {
     const { path, params, timeoutMs, maxBytes } = request;
     const send = (): Promise<Outcome<BinaryAnswer>> =>
       this.#send<BinaryAnswer>(timeoutMs, (signal) => ({ method: "GET", url: path, params, timeout: timeoutMs, signal, responseType: "arraybuffer", maxContentLength: Math.max(maxBytes, refusalBytes), $return_headers: true }), (answer) => {
-        if (String(answer.headers["content-type"] ?? "").includes("application/json")) {
+        if (isJsonAnswer(answer.headers["content-type"])) {
           const envelope = envelopeShape.safeParse(parseBody(answer.data));
           if (envelope.success && envelope.data.code !== 0) return refusalOf(answer);
         }
@@ -180,6 +180,10 @@ function refusalOf(answer: z.infer<typeof answerShape>): Outcome<never> {
     rateLimitResetSeconds: Number.isFinite(reset) && reset >= 0 ? reset : null,
     logId: typeof logId === "string" ? logId : null,
   });
+}
+
+function isJsonAnswer(contentType: unknown): boolean {
+  return typeof contentType === "string" && contentType.includes("application/json");
 }
 
 function parseBody(data: unknown): unknown {

@@ -77,7 +77,7 @@ class SecureTunnelAgent extends SecureAgent {
       if (socket === undefined) return onSocket(error);
       const secure = tlsConnect({ ...(options as object), socket, servername: options.host ?? "" });
       secure.once("secureConnect", () => onSocket(null, secure));
-      secure.once("error", (failure) => onSocket(failure));
+      secure.once("error", (failure: Error) => onSocket(failure));
     });
   }
 }

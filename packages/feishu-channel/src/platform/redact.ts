@@ -86,7 +86,7 @@ function requestFacts(error: object): string[] {
   const { code, config, response } = error as { code?: unknown; config?: unknown; response?: unknown };
   const facts: string[] = [];
   if (typeof code === "string" || typeof code === "number") facts.push(`code=${code}`);
-  if (isObject(config)) facts.push(`${String(config["method"] ?? "?")} ${pathOf(config["url"])}`);
+  if (isObject(config)) facts.push(`${typeof config["method"] === "string" ? config["method"] : "?"} ${pathOf(config["url"])}`);
   if (isObject(response)) {
     facts.push(`status=${String(response["status"])}`);
     const data = response["data"];

@@ -124,7 +124,7 @@ class Walk {
 
   #id(id: unknown): void {
     if (id === undefined) return;
-    if (typeof id !== "string" || !idForm.test(id)) throw new CardFault("card.ids", 200621, `parse card json err: element_id ${String(id)} is invalid`);
+    if (typeof id !== "string" || !idForm.test(id)) throw new CardFault("card.ids", 200621, `parse card json err: element_id ${JSON.stringify(id)} is invalid`);
     if (this.#ids.has(id)) throw new CardFault("card.ids", 300301, `duplicate element_id ${id} in card component`);
     this.#ids.add(id);
   }
@@ -132,8 +132,7 @@ class Walk {
   #special(tag: string, value: Json, path: string): void {
     if (tag === "markdown" || tag === "lark_md") this.#markdown(value);
     if (tag === "table") this.tables += 1;
-    if (tag === "img") this.images.push(String(value["img_key"] ?? ""));
-    if (tag === "custom_icon") this.images.push(String(value["img_key"] ?? ""));
+    if (tag === "img" || tag === "custom_icon") this.images.push(typeof value["img_key"] === "string" ? value["img_key"] : "");
     if ((tag === "plain_text" || tag === "markdown" || tag === "lark_md") && typeof value["content"] !== "string" && value["i18n_content"] === undefined) throw new CardFault("card.properties", 200621, `parse card json err: ${path} has no content`);
     if (tag.endsWith("select_static") && (!Array.isArray(value["options"]) || value["options"].length === 0)) throw new CardFault("card.form", 200621, `parse card json err: ${path} has no options`);
     if (tag === "button") this.#button(value, path);
@@ -158,7 +157,7 @@ class Walk {
 
   #button(value: Json, path: string): void {
     const text = isJson(value["text"]) ? value["text"]["content"] : undefined;
-    if (typeof text === "string" && [...text].length > 100) throw new CardFault("card.properties", 200621, `parse card json err: the text of ${path} is longer than 100 characters`);
+    if (typeof text === "string" && Array.from(text).length > 100) throw new CardFault("card.properties", 200621, `parse card json err: the text of ${path} is longer than 100 characters`);
     const submits = value["form_action_type"] === "submit" || value["action_type"] === "form_submit";
     if (this.#form !== null && submits) this.#form.submits += 1;
     if (value["confirm"] !== undefined && !submits) this.advice.push(["confirm.unused", path]);

@@ -151,7 +151,7 @@ export class CardStore {
       if (fault.rule === "card.size") throw this.#refuse("card.size", api, 230025, "the length of the message content reaches its limit");
       throw this.#refuse(fault.rule, api, 230099, `Failed to create card content, ext=ErrCode: ${fault.errCode}; ErrMsg: ${fault.message}`);
     }
-    return card as MutableJson;
+    return card;
   }
 
   #parseCard(text: unknown, api: string): MutableJson {
@@ -161,7 +161,7 @@ export class CardStore {
     } catch (fault) {
       throw fault instanceof CardFault ? this.#refuse(fault.rule, api, fault.code, fault.message) : fault;
     }
-    return card as MutableJson;
+    return card;
   }
 
   #check(card: unknown): void {
@@ -255,7 +255,7 @@ export class CardStore {
   #applySettings(entity: CardEntity, card: MutableJson, settings: Json, api: string): void {
     const unknown = Object.keys(settings).find((name) => name !== "config" && name !== "card_link");
     if (unknown !== undefined || !isJson(settings["config"] ?? {})) throw this.#refuse("card.properties", api, 300122, `failed to update card configuration: ${unknown ?? "config"}`);
-    mergeSettings(card, structuredClone(settings) as MutableJson);
+    mergeSettings(card, structuredClone(settings));
     this.#noteStreaming(entity, settings);
   }
 

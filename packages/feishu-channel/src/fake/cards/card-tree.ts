@@ -32,7 +32,7 @@ function search(holder: MutableJson | unknown[], id: string): Place | undefined 
 export function mergeSettings(settings: MutableJson, change: MutableJson): void {
   for (const [name, value] of Object.entries(change)) {
     const old = settings[name];
-    if (isJson(value) && isJson(old) && name !== "value") mergeSettings(old as MutableJson, value as MutableJson);
+    if (isJson(value) && isJson(old) && name !== "value") mergeSettings(old, value);
     else settings[name] = value;
   }
 }

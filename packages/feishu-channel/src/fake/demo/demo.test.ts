@@ -7,7 +7,10 @@ interface Node {
   readonly [name: string]: unknown;
 }
 const page = new URL("page/", import.meta.url);
-const { parseMarkdown, parseInline } = (await import(new URL("markdown.js", page).href)) as { parseMarkdown(text: string): Node[]; parseInline(text: string): (Node | string)[] };
+const { parseMarkdown, parseInline } = (await import(new URL("markdown.js", page).href)) as {
+  readonly parseMarkdown: (text: string) => Node[];
+  readonly parseInline: (text: string) => (Node | string)[];
+};
 
 let demo: Demo | undefined;
 afterEach(async () => {

@@ -5,6 +5,7 @@ import type { VirtualClock } from "../clock.ts";
 import type { Fault, FaultPlan } from "../faults.ts";
 import { isJson, Refused, type Json } from "../refusal.ts";
 import type { LongConnection } from "../socket/long-connection.ts";
+import { readForm } from "./multipart.ts";
 import { rateLimited } from "./rate-rules.ts";
 import { asBody, findRoute, type RouteAnswer, type Services } from "./routes.ts";
 
@@ -69,17 +70,16 @@ export class RestServer {
     if (found === undefined) return answer(response, 404, { code: 404, msg: `no such call: ${request.method ?? ""} ${url.pathname}` });
     const { route, path } = found;
     let app: App | null = null;
-    await this.#faulty(route.api, () => app, response, body, path[0] ?? null, async () => {
+    await this.#faulty(route.api, () => app, response, body, path[0] ?? null, () => {
       app = this.#authorize(request, route.api);
       this.#parts.services.rates.call(app.appId, route.api);
-      const multipart = request.headers["content-type"]?.includes("multipart/form-data") === true;
-      const form = multipart ? await new Response(new Uint8Array(body), { headers: { "content-type": request.headers["content-type"]! } }).formData() : null;
-      return route.handle(this.#parts.services, { app, path, query: url.searchParams, body: multipart ? {} : asBody(parse(body)), form });
+      const form = readForm(request.headers["content-type"], body);
+      return route.handle(this.#parts.services, { app, path, query: url.searchParams, body: form === null ? asBody(parse(body)) : {}, form });
     });
   }
 
   /** Carries a call out with the faults that fire on it, and notes it. */
-  async #faulty(api: string, appOf: (() => App | null) | null, response: ServerResponse, body: Buffer, target: string | null, act: () => Promise<RouteAnswer> | RouteAnswer): Promise<void> {
+  async #faulty(api: string, appOf: (() => App | null) | null, response: ServerResponse, body: Buffer, target: string | null, act: () => RouteAnswer): Promise<void> {
     const { faults, clock, connection, services, onCall } = this.#parts;
     const firing = faults.onCall(api);
     const fault = firing.find(({ kind }) => !["closeSocket", "silentSocket", "clockJump"].includes(kind)) ?? null;
@@ -93,7 +93,7 @@ export class RestServer {
         services.rates.pause(api, fault.resetSeconds * 1_000);
         throw rateLimited(fault.resetSeconds);
       }
-      const result = await act();
+      const result = act();
       if (fault?.kind === "lostAnswer") return (note(null, null), void response.destroy());
       if (fault?.kind === "serverError") return (note(fault.status, null), answer(response, fault.status, { code: 2200, msg: "internal error" }));
       if (fault?.kind === "slow") await pause(fault.delayMs);

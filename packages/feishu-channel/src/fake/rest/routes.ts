@@ -4,6 +4,7 @@ import type { MessageService } from "../chat/message-service.ts";
 import { isJson, parseJson, Refused, type Json } from "../refusal.ts";
 import type { RuleBook } from "../rule-book.ts";
 import type { FileStore } from "./file-store.ts";
+import type { FormPart } from "./multipart.ts";
 import type { RateRules } from "./rate-rules.ts";
 import { messageRecord } from "./records.ts";
 
@@ -13,7 +14,7 @@ export interface RouteContext {
   readonly query: URLSearchParams;
   readonly body: Json;
   /** Parts of a multipart upload. */
-  readonly form: FormData | null;
+  readonly form: ReadonlyMap<string, FormPart> | null;
 }
 
 export interface Binary {
@@ -39,7 +40,7 @@ export interface Route {
   readonly method: string;
   /** `:` stands for one piece of the path, in order. */
   readonly path: string;
-  readonly handle: (services: Services, call: RouteContext) => RouteAnswer | Promise<RouteAnswer>;
+  readonly handle: (services: Services, call: RouteContext) => RouteAnswer;
 }
 
 const card = (api: string, method: string, path: string, write: (cards: CardStore, call: RouteContext) => Json): Route => ({
@@ -68,22 +69,18 @@ export const routes: readonly Route[] = [
   { api: "message.list", method: "GET", path: "im/v1/messages", handle: listMessages },
   { api: "message.get", method: "GET", path: "im/v1/messages/:", handle: (services, { app, path, query }) => ({ data: { items: [messageRecord(services.messages.find(app.appId, path[0]!, "message.get"), services.cards, query.get("card_msg_content_type"))] } }) },
   { api: "message.patch", method: "PATCH", path: "im/v1/messages/:", handle: patchMessage },
-  { api: "message.update", method: "PUT", path: "im/v1/messages/:", handle: ({ messages }, { app, path, body }) => done(messages.edit(app.appId, messages.findAlive(app.appId, path[0]!, "message.update"), body)) },
-  { api: "message.recall", method: "DELETE", path: "im/v1/messages/:", handle: ({ messages }, { app, path }) => done(messages.recall(app.appId, messages.findAlive(app.appId, path[0]!, "message.recall"))) },
+  { api: "message.update", method: "PUT", path: "im/v1/messages/:", handle: editMessage },
+  { api: "message.recall", method: "DELETE", path: "im/v1/messages/:", handle: recallMessage },
   { api: "resource.download", method: "GET", path: "im/v1/messages/:/resources/:", handle: download },
-  { api: "image.upload", method: "POST", path: "im/v1/images", handle: async ({ files }, { form }) => ({ data: { image_key: (await upload(files, form, "image", 10)).key } }) },
-  { api: "file.upload", method: "POST", path: "im/v1/files", handle: async ({ files }, { form }) => ({ data: { file_key: (await upload(files, form, "file", 30)).key } }) },
+  { api: "image.upload", method: "POST", path: "im/v1/images", handle: ({ files }, { form }) => ({ data: { image_key: upload(files, form, "image", 10).key } }) },
+  { api: "file.upload", method: "POST", path: "im/v1/files", handle: ({ files }, { form }) => ({ data: { file_key: upload(files, form, "file", 30).key } }) },
   { api: "chat.create", method: "POST", path: "im/v1/chats", handle: createChat },
   { api: "chat.get", method: "GET", path: "im/v1/chats/:", handle: getChat },
-  { api: "chat.delete", method: "DELETE", path: "im/v1/chats/:", handle: ({ messages }, { app, path }) => ((messages.chat(app.appId, path[0]!, "chat.delete").disbanded = true), { data: {} }) },
+  { api: "chat.delete", method: "DELETE", path: "im/v1/chats/:", handle: deleteChat },
   { api: "chat.members", method: "GET", path: "im/v1/chats/:/members", handle: listMembers },
   { api: "user.get", method: "GET", path: "contact/v3/users/:", handle: getUser },
   { api: "bot.get", method: "GET", path: "bot/v3/info", handle: (_, { app }) => ({ top: { bot: { activate_status: 2, app_name: app.botName, avatar_url: "", ip_white_list: [], open_id: app.botOpenId } } }) },
 ];
-
-function done(_nothing: void): RouteAnswer {
-  return { data: {} };
-}
 
 function sent(message: Message, services: Services): RouteAnswer {
   return { data: messageRecord(message, services.cards, null) };
@@ -106,6 +103,21 @@ function patchMessage(services: Services, { app, path, body }: RouteContext): Ro
   const message = services.messages.findAlive(app.appId, path[0]!, "message.patch");
   services.rates.target("message", message.messageId, "message.patch");
   services.messages.patch(app.appId, message, body);
+  return { data: {} };
+}
+
+function editMessage({ messages }: Services, { app, path, body }: RouteContext): RouteAnswer {
+  messages.edit(app.appId, messages.findAlive(app.appId, path[0]!, "message.update"), body);
+  return { data: {} };
+}
+
+function recallMessage({ messages }: Services, { app, path }: RouteContext): RouteAnswer {
+  messages.recall(app.appId, messages.findAlive(app.appId, path[0]!, "message.recall"));
+  return { data: {} };
+}
+
+function deleteChat({ messages }: Services, { app, path }: RouteContext): RouteAnswer {
+  messages.chat(app.appId, path[0]!, "chat.delete").disbanded = true;
   return { data: {} };
 }
 
@@ -142,15 +154,14 @@ function download(services: Services, { app, path, query }: RouteContext): Route
   return { file: { bytes: file.bytes, contentType: file.contentType, name: file.name } };
 }
 
-async function upload(files: FileStore, form: FormData | null, kind: "image" | "file", maxMegabytes: number): Promise<{ readonly key: string }> {
+function upload(files: FileStore, form: RouteContext["form"], kind: "image" | "file", maxMegabytes: number): { readonly key: string } {
   const part = form?.get(kind);
   // A part without a file name is a text field: its bytes are not what was sent.
-  if (form === null || part === null || part === undefined || typeof part === "string") throw new Refused(234001, `invalid request param: ${kind}`);
-  const bytes = new Uint8Array(await part.arrayBuffer());
+  if (form === null || part === undefined || part.fileName === null) throw new Refused(234001, `invalid request param: ${kind}`);
+  const { bytes } = part;
   if (bytes.length === 0) throw new Refused(234010, "the file size can not be 0");
   if (bytes.length > maxMegabytes * 1024 * 1024) throw new Refused(234006, "the file size exceeds the max value");
-  const name = form.get("file_name");
-  return files.add(kind, typeof name === "string" ? name : null, bytes, "application/octet-stream");
+  return files.add(kind, form.get("file_name")?.bytes.toString("utf8") ?? null, bytes, "application/octet-stream");
 }
 
 function createChat(services: Services, { app, body }: RouteContext): RouteAnswer {

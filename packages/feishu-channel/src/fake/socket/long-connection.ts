@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { VirtualClock } from "../clock.ts";
-import { isJson, type Json } from "../refusal.ts";
+import { isJson } from "../refusal.ts";
 import { decodeFrame, encodeFrame, headerOf, type Frame } from "./frame-codec.ts";
 
 /** Seconds, as the server tells them to its clients. */
@@ -161,7 +161,7 @@ function readAnswer(frame: Frame): ClientAnswer {
   try {
     const answer: unknown = JSON.parse(Buffer.from(frame.payload).toString("utf8"));
     if (!isJson(answer)) return { code: 0, result: null };
-    const { code, data } = answer as Json;
+    const { code, data } = answer;
     return { code: typeof code === "number" ? code : 0, result: typeof data === "string" ? (JSON.parse(Buffer.from(data, "base64").toString("utf8")) as unknown) : null };
   } catch {
     return { code: 0, result: null };
