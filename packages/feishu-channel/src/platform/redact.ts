@@ -60,16 +60,10 @@ export class Redactor {
   }
 }
 
-/** A logger to hand to the SDK. Its own notices are of no use to an operator above debug level, so they are all debug lines, but errors. */
+/** A logger to hand to the SDK. Whatever it calls an error reaches the callers as an outcome, so all of it is for debugging only. */
 export function redactingLogger(redactor: Redactor, log: PlatformLog): SdkLogger {
-  const lineOf = (parts: readonly unknown[]): string => `sdk: ${parts.map((part) => redactor.describe(part)).join(" ")}`;
-  return {
-    error: (...parts) => log.warn(lineOf(parts)),
-    warn: (...parts) => log.debug(lineOf(parts)),
-    info: (...parts) => log.debug(lineOf(parts)),
-    debug: (...parts) => log.debug(lineOf(parts)),
-    trace: (...parts) => log.debug(lineOf(parts)),
-  };
+  const write = (...parts: unknown[]): void => log.debug(`sdk: ${parts.map((part) => redactor.describe(part)).join(" ")}`);
+  return { error: write, warn: write, info: write, debug: write, trace: write };
 }
 
 function describe(part: unknown, depth: number): string {
