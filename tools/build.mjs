@@ -2,7 +2,7 @@
 // Bundles the command line into packages/host-runtime/dist: our own packages inside, real dependencies outside, one
 // chunk for each lazily imported part, so that a command loads only what it needs.
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
@@ -58,6 +58,8 @@ const result = await build({
   metafile: true,
   logLevel: "warning",
 });
+// The Feishu demo reads its page from beside its own chunk.
+cpSync(join(root, "packages", "feishu-channel", "src", "fake", "demo", "page"), join(host, "dist", "chunks", "page"), { recursive: true });
 writeLicences();
 const code = Object.entries(result.metafile.outputs).filter(([path]) => path.endsWith(".js"));
 const bytes = code.reduce((sum, [, output]) => sum + output.bytes, 0);
