@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { afterAll, expect, vi } from "vitest";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { CACHE, REPO } from "./paths.ts";
+import { extensionFaults, type Extensions } from "./extension-schema.ts";
 import { WireSchema } from "./schema.ts";
 
 /**
@@ -84,11 +85,13 @@ export interface Judgement {
 /** Judges all that the server sent on one connection; responses by the request that they answer. */
 export function judge(frames: Iterable<RecordedFrame>, schema: WireSchema, into: Judgement = { counts: new Map(), faults: [] }): Judgement {
   const asked = new Map<unknown, string>();
-  let extended = false;
+  let extensions: Extensions = { detail: false, interaction: false };
   const check = (kind: "response" | "notification" | "request" | "error", method: string, msg: unknown): void => {
     const key = kind === "error" ? "error" : `${kind} ${method}`;
     into.counts.set(key, (into.counts.get(key) ?? 0) + 1);
-    for (const fault of schema.faults(kind, method, msg, extended)) into.faults.push(`${fault}\n    in ${JSON.stringify(msg).slice(0, 400)}`);
+    const { faults, rest } = extensionFaults(kind, method, msg, extensions);
+    if (rest !== null) faults.push(...schema.faults(kind, method, rest, extensions.detail));
+    for (const fault of faults) into.faults.push(`${fault}\n    in ${JSON.stringify(msg).slice(0, 400)}`);
   };
   for (const { dir, msg } of frames) {
     if (!isJsonObject(msg)) {
@@ -98,7 +101,7 @@ export function judge(frames: Iterable<RecordedFrame>, schema: WireSchema, into:
     const method = typeof msg["method"] === "string" ? msg["method"] : undefined;
     if (dir === "c2s") {
       if (method !== undefined && "id" in msg) asked.set(msg["id"], method);
-      if (method === "initialize") extended = asksForExtension(msg["params"]);
+      if (method === "initialize") extensions = extensionsOf(msg["params"]);
       continue;
     }
     if (method !== undefined) check("id" in msg ? "request" : "notification", method, msg);
@@ -127,10 +130,11 @@ export function endToEnd(): void {
   });
 }
 
-function asksForExtension(params: unknown): boolean {
+function extensionsOf(params: unknown): Extensions {
   const capabilities = isJsonObject(params) ? params["capabilities"] : undefined;
   const extensions = isJsonObject(capabilities) ? capabilities["extensions"] : undefined;
-  return isJsonObject(extensions) && isJsonObject(extensions["foldcast"]) && extensions["foldcast"]["detail"] === true;
+  const asked = isJsonObject(extensions) && isJsonObject(extensions["foldcast"]) ? extensions["foldcast"] : {};
+  return { detail: asked["detail"] === true, interaction: asked["interaction"] === true };
 }
 
 /** A table of the counts for the test output. */

@@ -72,6 +72,7 @@ const FOLDCAST_MEMBER: SchemaNode = {
       additionalProperties: false,
     },
     truncated: { const: true },
+    origin: map,
   },
   additionalProperties: false,
 };

@@ -23,6 +23,9 @@ class FakeScreen implements Screen {
   send(frame: Frame): void {
     this.frames.push(JSON.parse(frame.text) as Record<string, unknown>);
   }
+  wants(): boolean {
+    return true;
+  }
   of(method: string): { id?: unknown; params: Record<string, unknown> }[] {
     return this.frames.filter((frame) => frame["method"] === method) as never;
   }
@@ -188,6 +191,198 @@ describe("an approval", () => {
   });
 });
 
+describe("a person of a channel", () => {
+  const channel: ChannelIdentity = { name: "feishu", approvers: ["boss"] };
+  const person = (senderId: string, chatId = "group"): Answerer => ({ client: "bot", channel, sender: { channel: "feishu", chatId, senderId } });
+  const press = (manager: InteractionManager, who: Answerer, actionValue = "approve"): string =>
+    manager.event({ ...who.sender!, interactionId: "foldcast:i1", actionId: "", actionValue, timestamp: 1, metadata: {} }, who).status;
+  const open = () => {
+    const made = setup();
+    made.turn.startedBy = { channel: "feishu", chatId: "group", senderId: "starter" };
+    made.manager.opened(COMMAND, made.turn);
+    return made;
+  };
+
+  it("may answer who started the turn, and approvers; by button and by text alike", () => {
+    for (const who of ["starter", "boss"]) {
+      for (const by of ["button", "text"]) {
+        const { manager, turn } = open();
+        const outcome = by === "button" ? press(manager, person(who)) : manager.typed("TH", "foldcast:i1", "approve", person(who)).status;
+        expect([outcome, turn.answers]).toEqual(["accepted", [{ kind: "approval", decision: "accept" }]]);
+      }
+    }
+  });
+  it("is refused otherwise, and it stays open", () => {
+    const { manager, turn } = open();
+    for (const who of [person("other"), person("starter", "another chat"), { ...person("starter"), channel: { name: "slack", approvers: [] } }, { ...person("other"), channel: null }]) {
+      expect(press(manager, who)).toBe("refused");
+      expect(manager.typed("TH", "foldcast:i1", "approve", who)).toMatchObject({ status: "refused" });
+    }
+    expect([turn.answers, manager.size]).toEqual([[], 1]);
+  });
+  it("must be named: what a channel sends without anybody behind it is refused, also as Codex's own reply", () => {
+    const bot = new FakeScreen("bot", true, channel);
+    const { manager, turn } = setup(bot);
+    manager.opened(COMMAND, turn);
+    expect(manager.reply(bot, "foldcast:i1", { result: { decision: "accept" } })).toBe(false);
+    expect(bot.of("foldcast/interaction/notAccepted")[0]!.params).toMatchObject({ requestId: "foldcast:i1", status: "refused" });
+    expect(manager.typed("TH", "foldcast:i1", "approve", { client: "bot", channel, sender: null })).toMatchObject({ status: "refused" });
+    expect(manager.size).toBe(1);
+  });
+  it("is told what became of an answer that comes late, or to nothing, or fits nothing", () => {
+    const { manager, turn } = open();
+    expect(press(manager, person("starter"), "perhaps")).toBe("invalid");
+    expect(press(manager, person("starter"))).toBe("accepted");
+    expect([press(manager, person("starter")), press(manager, person("boss"), "deny")]).toEqual(["late", "late"]);
+    expect(manager.event({ channel: "feishu", chatId: "group", senderId: "starter", interactionId: "foldcast:none", actionId: "", actionValue: "approve", timestamp: 1, metadata: {} }, person("starter")).status).toBe("unknown");
+    expect(turn.answers).toHaveLength(1);
+  });
+  it("is named in what clients are told of it", () => {
+    const curious = new FakeScreen("curious", true);
+    const { manager, turn } = setup(curious);
+    turn.startedBy = { channel: "feishu", chatId: "group", senderId: "starter" };
+    manager.opened(COMMAND, turn);
+    press(manager, person("boss"), "deny");
+    expect(curious.of("foldcast/interaction/resolved")[0]!.params).toMatchObject({ how: "answered", by: { client: "bot", sender: { channel: "feishu", chatId: "group", senderId: "boss" } }, answer: { decision: "decline" } });
+  });
+});
+
+describe("what is not on offer", () => {
+  it("comes to what is, and the client whose dialog listed it is told", () => {
+    const screen = new FakeScreen("tui");
+    const { manager, turn } = setup(screen);
+    manager.opened({ ...COMMAND, offers: ["accept", "decline"] } as InteractionRequest, turn);
+    manager.reply(screen, "foldcast:i1", { result: { decision: "acceptForSession" } });
+    expect(turn.answers).toEqual([{ kind: "approval", decision: "accept" }]);
+    expect(screen.of("warning")[0]!.params).toEqual({ threadId: "TH", message: "Approved once: this agent cannot remember an approval." });
+  });
+});
+
+describe("words with a refusal", () => {
+  const deny = (takesDenyText: boolean) => {
+    const { manager, turn, clock } = setup();
+    turn.takesDenyText = takesDenyText;
+    manager.opened(COMMAND, turn);
+    return { manager, turn, clock };
+  };
+  it("are its deny message where the harness takes one, else an input after the answer", () => {
+    for (const takes of [true, false]) {
+      const { manager, turn } = deny(takes);
+      manager.typed("TH", "foldcast:i1", "deny use git clean", me());
+      expect(turn.log.filter((line) => !line.startsWith("waiting"))).toEqual(takes ? ["decline"] : ["decline", "then says: use git clean"]);
+      expect(turn.answers).toEqual([{ kind: "approval", decision: "decline", ...(takes ? { text: "use git clean" } : {}) }]);
+    }
+  });
+  it("are not made an input where nobody said them", () => {
+    const { turn, clock } = deny(false);
+    clock.pass(1_000);
+    expect(turn.log.filter((line) => !line.startsWith("waiting"))).toEqual(["decline"]);
+  });
+});
+
+describe("an elicitation", () => {
+  const FORM: InteractionRequest = { id: "e1", kind: "elicitation", server: "issues", message: "m", mode: "form", schema: { properties: { name: { type: "string" } }, required: ["name"] } };
+
+  it("takes its own replies, and cancel does not end the turn", () => {
+    for (const [reply, answer] of [
+      [{ action: "accept", content: { name: "x" } }, { kind: "elicitation", action: "accept", content: { name: "x" } }],
+      [{ action: "cancel", content: null }, { kind: "elicitation", action: "cancel" }],
+      [{ action: "accept", content: { name: 5 } }, { kind: "elicitation", action: "decline" }],
+    ]) {
+      const screen = new FakeScreen("a");
+      const { manager, turn } = setup(screen);
+      manager.opened(FORM, turn);
+      expect(screen.asked.method).toBe("mcpServer/elicitation/request");
+      manager.reply(screen, "foldcast:i1", { result: reply });
+      expect(turn.answers).toEqual([answer]);
+      expect(turn.log).not.toContain("interrupt");
+    }
+  });
+  it("that a client says yes to without filling it in waits for another screen; alone it is cancelled, and either is said", () => {
+    const [tui, other] = [new FakeScreen("tui"), new FakeScreen("other")];
+    const { manager, turn } = setup(tui, other);
+    manager.opened(FORM, turn);
+    manager.reply(tui, "foldcast:i1", { result: { action: "accept", content: null } });
+    expect([manager.size, tui.of("warning")[0]!.params["message"]]).toEqual([1, "This form cannot be filled in here; it waits for another screen."]);
+    turn.subscribers.delete(other);
+    manager.reply(tui, "foldcast:i1", { result: { action: "accept", content: null } });
+    expect([turn.answers, tui.of("warning")[1]!.params["message"]]).toEqual([[{ kind: "elicitation", action: "cancel" }], "This form cannot be filled in here; the agent goes on without it."]);
+  });
+  it("is declined when it expires", () => {
+    const { manager, turn, clock } = setup();
+    manager.opened(FORM, turn);
+    clock.pass(1_000);
+    expect(turn.answers).toEqual([{ kind: "elicitation", action: "decline" }]);
+  });
+});
+
+describe("what nobody waits for", () => {
+  const QUICK: InteractionRequest = { id: "s1", kind: "quickReply", text: "Next?", replies: [{ label: "On", value: "go on" }, { label: "Stop" }] };
+
+  it("goes only to clients that know of it, outlives its turn, and becomes an input with its sender", () => {
+    const [plain, curious] = [new FakeScreen("plain"), new FakeScreen("curious", true)];
+    const { manager, turn } = setup(plain, curious);
+    turn.startedBy = { channel: "c", chatId: "g", senderId: "u" };
+    manager.opened(QUICK, turn);
+    manager.turnOver("T");
+    expect([plain.frames, turn.log]).toEqual([[], []]);
+    expect(curious.of("foldcast/interaction/opened")[0]!.params).toMatchObject({ threadId: "TH", interaction: { interactionId: "foldcast:i1", kind: "quickReply", body: "Next?", actions: [{ id: "reply-1", value: "go on" }, { value: "Stop" }] } });
+    const sender = { channel: "c", chatId: "g", senderId: "u" };
+    expect(manager.event({ ...sender, interactionId: "foldcast:i1", actionId: "reply-1", actionValue: "go on", timestamp: 1, metadata: {} }, { client: "bot", channel: null, sender }).status).toBe("accepted");
+    expect(turn.inputs).toEqual([["go on", { sender, interactionId: "foldcast:i1" }]]);
+    expect(turn.answers).toEqual([]);
+    expect(curious.of("foldcast/interaction/resolved")[0]!.params).toMatchObject({ how: "answered", answer: { kind: "quickReply", text: "go on" } });
+  });
+  it("ends with the next turn, and a late choice changes nothing", () => {
+    const { manager, turn } = setup(new FakeScreen("a", true));
+    manager.opened(QUICK, turn);
+    manager.turnBegins("TH");
+    expect(manager.typed("TH", "foldcast:i1", "1", me())).toMatchObject({ status: "late", message: "The interaction foldcast:i1 is over: the conversation has gone on." });
+    expect([turn.inputs, manager.size]).toEqual([[], 0]);
+  });
+  it("as a command gives who chose it what to run, once, and is nothing for a typed line", () => {
+    const { manager, turn } = setup();
+    const spec = { kind: "command" as const, title: null, body: "Model?", actions: [{ id: "a", label: "Demo", value: "/model demo", style: "default" as const }], expiresInMs: null };
+    const { interactionId } = manager.offer(spec, turn);
+    const event = { channel: "", chatId: "", senderId: "", interactionId, actionId: "a", actionValue: "/model demo", timestamp: 1, metadata: {} };
+    expect(manager.typed("TH", interactionId, "1", me())).toMatchObject({ status: "invalid" });
+    expect(manager.event(event, me())).toMatchObject({ status: "accepted", command: "/model demo" });
+    expect(manager.event(event, me())).toMatchObject({ status: "late", command: null });
+    expect(turn.inputs).toEqual([]);
+    for (let count = 0; count < 20; count += 1) manager.offer(spec, turn);
+    expect(() => manager.offer(spec, turn)).toThrow("too many offers");
+  });
+});
+
+it("a harness that asks the same again after a restart is asked under the old id; until then its answer has expired", () => {
+  const store = new MemoryInteractionStore();
+  const start = (name: string) => {
+    let ids = 0;
+    return new InteractionManager({ log: silentLogger, now: () => 5, store, newId: () => `${name}${(ids += 1)}` });
+  };
+  start("a").opened(COMMAND, new FakeTurn());
+  const second = start("b");
+  expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("expired");
+  const turn = new FakeTurn();
+  // Of other content it is another request, whatever its id.
+  second.opened({ ...COMMAND, command: "rm -rf /" } as InteractionRequest, turn);
+  expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("expired");
+  second.closed("T", "r1");
+  second.opened(COMMAND, turn);
+  expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("accepted");
+  expect(turn.answers).toEqual([{ kind: "approval", decision: "accept" }]);
+});
+
+it("an interaction that another process settled is not answered here as well, and its harness does not wait", () => {
+  const store = new MemoryInteractionStore();
+  const manager = new InteractionManager({ log: silentLogger, now: () => 5, store, newId: () => "i1" });
+  const turn = new FakeTurn();
+  manager.opened(COMMAND, turn);
+  store.settle("foldcast:i1", "answered", 4);
+  expect(manager.typed("TH", "foldcast:i1", "approve", me()).status).toBe("late");
+  expect(turn.answers).toEqual([{ kind: "approval", decision: "decline" }]);
+});
+
 describe("a question", () => {
   it("is not settled by an empty answer while another screen is there; alone it is skipped", () => {
     const [desktop, other] = [new FakeScreen("desktop"), new FakeScreen("other")];
@@ -315,5 +510,5 @@ it("any race ends with every interaction settled once and no harness waiting", (
       const resolved = screen.of("serverRequest/resolved").map(({ params }) => params["requestId"]);
       expect(new Set(resolved).size).toBe(resolved.length);
     }
-  }), { numRuns: 500 });
+  }), { numRuns: 500, seed: 1 });
 });

@@ -163,7 +163,7 @@ export class InteractionManager implements InteractionPolicy {
   reply(screen: Screen, id: RequestId, outcome: { result: unknown } | { error: unknown }): boolean {
     const told = this.#reply(screen, id, outcome);
     if (told === null) return true;
-    if (screen.session?.interaction === true) screen.send(notificationFrame("foldcast/interaction/notAccepted", { requestId: id, status: told.status, message: told.message }, this.#now()));
+    if (screen.session?.interaction === true) this.#tell(screen, "foldcast/interaction/notAccepted", { requestId: id, status: told.status, message: told.message });
     return false;
   }
 
@@ -181,13 +181,24 @@ export class InteractionManager implements InteractionPolicy {
       return null;
     }
     const read = fromServerReply(wire.method, request, outcome.result);
-    if (read.kind === "empty") this.#abstain(pending, screen, answerer);
-    else if (read.kind === "unreadable") this.#settle(pending, "unreadable", answerer, refusal(request));
+    if (read.kind === "empty") {
+      this.#abstain(pending, screen, answerer);
+      if (request.kind === "elicitation") this.#warn(screen, pending, `This form cannot be filled in here; ${this.#pending.has(pending.id) ? "it waits for another screen" : "the agent goes on without it"}.`);
+    } else if (read.kind === "unreadable") this.#settle(pending, "unreadable", answerer, refusal(request));
     else {
       this.#settle(pending, "answered", answerer, read.answer, read.interrupt);
-      if (read.narrowed) screen.send(notificationFrame("warning", { threadId: pending.home.threadId, message: narrowed(read.answer) }, this.#now()));
+      if (read.narrowed) this.#warn(screen, pending, narrowed(read.answer));
     }
     return null;
+  }
+
+  /** What a client is told whose own dialog would say something else. */
+  #warn(screen: Screen, { home }: Pending, message: string): void {
+    this.#tell(screen, "warning", { threadId: home.threadId, message });
+  }
+
+  #tell(screen: Screen, method: string, params: object): void {
+    if (screen.wants(method)) screen.send(notificationFrame(method, params, this.#now()));
   }
 
   /** A typed answer, `/_interaction <id> <value>`. An id of another thread is unknown here. */
@@ -290,11 +301,11 @@ export class InteractionManager implements InteractionPolicy {
     const { threadId, turnId } = home;
     if (asked !== null) {
       const resolved = notificationFrame("serverRequest/resolved", { threadId, requestId: id }, this.#now());
-      home.screens.each(() => resolved);
+      home.screens.each((screen) => (screen.wants("serverRequest/resolved") ? resolved : null));
     }
     const params: InteractionResolved = { threadId, turnId, requestId: id, how, by: by === null ? null : { client: by.client, sender: by.sender }, answer };
     let told: Frame | null = null;
-    home.screens.each((screen) => (screen.session?.interaction === true && shownTo.has(screen) ? (told ??= notificationFrame("foldcast/interaction/resolved", params, this.#now())) : null));
+    home.screens.each((screen) => (screen.session?.interaction === true && shownTo.has(screen) && screen.wants("foldcast/interaction/resolved") ? (told ??= notificationFrame("foldcast/interaction/resolved", params, this.#now())) : null));
   }
 
   /** Null where the store fails: that must not keep a harness waiting. */

@@ -5,6 +5,8 @@ import { Frame } from "../rpc/frame.ts";
 import type { Settlement } from "../store/interactions.ts";
 import type { InteractionHome, Screen, WaitingFlag } from "./policy.ts";
 
+const OPENED = "foldcast/interaction/opened";
+
 /** What an agent waits for: its request, and the same as a request of Codex's. */
 export interface Asked {
   request: AgentRequest;
@@ -43,14 +45,14 @@ export class Pending {
   /** The frame for this client. One that asked for it gets the channel-neutral form beside Codex's own. Null = none. */
   frameFor(screen: Screen): Frame | null {
     const extended = screen.session?.interaction === true;
-    if (this.asked === null && !extended) return null;
+    if (this.asked === null && !(extended && screen.wants(OPENED))) return null;
     this.shownTo.add(screen);
     return extended ? (this.#extended ??= this.#frame(true)) : (this.#plain ??= this.#frame(false));
   }
 
   #frame(extended: boolean): Frame {
     const { threadId, turnId } = this.home;
-    if (this.asked === null) return new Frame(JSON.stringify({ method: "foldcast/interaction/opened", params: { threadId, turnId, interaction: this.payload } }));
+    if (this.asked === null) return new Frame(JSON.stringify({ method: OPENED, params: { threadId, turnId, interaction: this.payload } }));
     const { method, params } = this.asked.wire;
     return new Frame(JSON.stringify({ id: this.id, method, params: extended ? { ...params, foldcast: { interaction: this.payload } } : params }));
   }

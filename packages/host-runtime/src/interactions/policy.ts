@@ -19,6 +19,8 @@ export interface Screen {
     readonly policy: Pick<DeliveryPolicy, "messages">;
   } | null;
   send(frame: Frame): void;
+  /** False for what it opted out of. */
+  wants(method: string): boolean;
 }
 
 /** All that watch one thread. */

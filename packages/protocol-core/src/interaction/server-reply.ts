@@ -49,8 +49,10 @@ export function fromServerReply(method: ServerRequestMethod, request: AgentReque
  * What is granted is granted whole, or not at all: a harness knows no half of a permission. A grant that leaves out
  * part of what was asked for is therefore a no.
  */
-function fromGrant(request: Extract<AgentRequest, { kind: "approval" }>, { permissions, scope }: Readonly<Record<string, unknown>>): ServerReplyReading {
+function fromGrant(request: Extract<AgentRequest, { kind: "approval" }>, { permissions, scope, strictAutoReview }: Readonly<Record<string, unknown>>): ServerReplyReading {
   if (!isJsonObject(permissions) || (scope !== undefined && scope !== "turn" && scope !== "session")) return UNREADABLE;
+  // Granted under a condition that no harness here can keep (an entry of the 0.171 TUI): without it, it would be more than was granted.
+  if (strictAutoReview === true) return { kind: "answer", answer: refusal(request), interrupt: false, narrowed: true };
   const granted = coversAll(toWirePermissions(request.permissions ?? { write: request.edits?.map(({ path }) => path) ?? [] }), permissions);
   return decided(granted ? (scope === "session" ? "acceptForSession" : "accept") : "decline", request.offers);
 }
@@ -77,6 +79,8 @@ function fromElicitation(request: AgentRequest, { action, content }: Readonly<Re
   if (action !== "accept") return UNREADABLE;
   if (request.mode === "url") return answer({ kind: "elicitation", action });
   const read = readContent(request.schema, content);
+  // Measured on the 0.171 TUI: a form of several types has no fields there, only a yes, and comes back without content.
+  if (read === null && content == null) return { kind: "empty" };
   return read === null ? UNREADABLE : answer({ kind: "elicitation", action, content: read });
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentRequest, InteractionAnswer } from "../harness/index.ts";
 import type { ThreadItem } from "../wire/index.ts";
-import { fromServerReply, fromServerRequest, payloadOf, readTyped, refusal, toServerReply, toServerRequest, withinOffers } from "./index.ts";
+import { changesOf, describeChanges, fromServerReply, fromServerRequest, payloadOf, readTyped, refusal, toServerReply, toServerRequest, withinOffers } from "./index.ts";
 
 type Approval = Extract<AgentRequest, { kind: "approval" }>;
 const OFFERS = ["accept", "acceptForSession", "decline", "cancel"] as const;
@@ -36,7 +36,7 @@ it("an answer comes through the wire as it was given", () => {
     const { method, params } = toServerRequest(request, { ...place, item }, "i");
     const answer: InteractionAnswer = { kind: "approval", decision: chosen };
     expect(fromServerReply(method, request, toServerReply(method, params, answer))).toEqual({ kind: "answer", answer, interrupt: false });
-  }));
+  }), { seed: 1 });
   const question: AgentRequest = { id: "q", kind: "question", questions: [{ id: "a", question: "A?", options: [] }] };
   const given: InteractionAnswer = { kind: "question", answers: { a: ["x", "y"] } };
   const { method, params } = toServerRequest(question, place, "i");
@@ -52,8 +52,57 @@ it("any result is read without a throw, and never as more than is offered", () =
       if (read.kind !== "answer" || read.answer.kind !== "approval" || read.answer.decision === "decline") continue;
       expect(offers).toContain(read.answer.decision);
     }
-  }));
+  }), { seed: 1 });
   expect(withinOffers("accept", ["acceptForSession", "decline"])).toBe("decline");
+});
+
+describe("permissions", () => {
+  const METHOD = "item/permissions/requestApproval";
+  const asks: Approval = { ...approval("permissions"), permissions: { network: true, read: ["/r"], write: ["/w/a", "/w/c"] } };
+  const wire = { network: { enabled: true }, fileSystem: { read: ["/r"], write: ["/w/a", "/w/c"] } };
+  const decisionOf = (result: unknown, request: Approval = asks): unknown => {
+    const read = fromServerReply(METHOD, request, result);
+    return read.kind === "answer" && read.answer.kind === "approval" ? read.answer.decision : read.kind;
+  };
+
+  it("are named as the harness named them, and never as an empty profile", () => {
+    expect(toServerRequest(asks, place, "i").params).toMatchObject({ permissions: wire });
+    expect(toServerRequest(approval("permissions"), place, "i").params).toMatchObject({ permissions: { network: { enabled: null }, fileSystem: null } });
+    expect(payloadOf(asks, { interactionId: "i", expiresAt: null }).body).toBe("Network access\nRead: /r\nWrite: /w/a, /w/c\nReason: Needed.");
+  });
+  it("are granted whole, for the turn or the session, in whichever form the client says so", () => {
+    expect(decisionOf({ permissions: wire, scope: "turn" })).toBe("accept");
+    expect(decisionOf({ permissions: wire })).toBe("accept");
+    expect(decisionOf({ permissions: wire, scope: "session" })).toBe("acceptForSession");
+    const entries = [{ access: "write", path: { type: "path", path: "/w/a" } }, { access: "write", path: { type: "path", path: "/w/c" } }, { access: "read", path: { type: "path", path: "/r" } }];
+    expect(decisionOf({ permissions: { network: { enabled: true }, fileSystem: { entries } } })).toBe("accept");
+  });
+  it("that are granted in part are not granted", () => {
+    for (const permissions of [{}, { network: wire.network }, { fileSystem: wire.fileSystem }, { ...wire, fileSystem: { write: ["/w/a"], read: ["/r"] } }, { ...wire, fileSystem: { write: ["/w/a", "/w/c"], read: [] } }, { ...wire, network: { enabled: false } }, { ...wire, network: { enabled: null } }]) {
+      expect(decisionOf({ permissions, scope: "turn" })).toBe("decline");
+    }
+  });
+  it("under a review that no harness makes are declined, and the client is told", () => {
+    expect(fromServerReply(METHOD, asks, { permissions: wire, scope: "turn", strictAutoReview: true })).toEqual({ kind: "answer", answer: { kind: "approval", decision: "decline" }, interrupt: false, narrowed: true });
+  });
+});
+
+it("a decision that stock dialogs list and the harness does not offer comes to less, and is marked", () => {
+  const reply = (decision: string, offers: Approval["offers"]): unknown => fromServerReply("item/fileChange/requestApproval", approval("fileChange", offers), { decision });
+  expect(reply("acceptForSession", ["accept", "decline"])).toEqual({ kind: "answer", answer: { kind: "approval", decision: "accept" }, interrupt: false, narrowed: true });
+  expect(reply("accept", ["acceptForSession", "decline"])).toMatchObject({ answer: { decision: "decline" }, narrowed: true });
+  // Esc ends the turn, whatever the harness calls it.
+  expect(reply("cancel", ["accept", "decline"])).toEqual({ kind: "answer", answer: { kind: "approval", decision: "decline" }, interrupt: true });
+});
+
+it("a change is shown with its diff, of the item or of what the harness tells", () => {
+  const told: Approval = { ...approval("fileChange"), edits: [{ path: "/w/a", before: "1\n", after: "2\n" }] };
+  const bodyOf = (item: ThreadItem | null): string => payloadOf(told, { interactionId: "i", expiresAt: null, changes: changesOf(told, item) }).body;
+  expect(bodyOf(null)).toBe("Reason: Needed.\n\n/w/a\n@@ -1 +1 @@\n-1\n+2");
+  expect(bodyOf(change)).toBe("Reason: Needed.\n\n/w/b\n+x");
+  const long = describeChanges([{ path: "/w/l", kind: { type: "add" }, diff: "x\n".repeat(500) }], "zh");
+  expect(long.split("\n")).toHaveLength(162);
+  expect(long).toContain("… 还有 340 行");
 });
 
 it("a no to a question-like approval carries its words", () => {
@@ -69,7 +118,7 @@ it("a client makes the same interaction of a request, native or ours, and null o
   const native = { itemId: "x", availableDecisions: ["accept", { acceptWithExecpolicyAmendment: {} }, "cancel"] };
   expect(fromServerRequest("item/commandExecution/requestApproval", native, null)).toMatchObject({ offers: ["accept", "cancel"] });
   expect(fromServerRequest("item/fileChange/requestApproval", { itemId: "x" }, change)).toMatchObject({ edits: [{ path: "/w/b" }] });
-  expect(fromServerRequest("mcpServer/elicitation/request", {}, null)).toBeNull();
+  expect(fromServerRequest("mcpServer/elicitation/request", { mode: "openai/form" }, null)).toBeNull();
 });
 
 it("a typed answer to a form takes numbers, labels and lists, each question by itself", () => {
