@@ -25,6 +25,9 @@ export interface ThreadHistoryOptions {
   projector: Omit<ProjectorOptions, "turnId">;
 }
 
+/** Items of a turn that is longer than a page. */
+const LONG_TURN = 200;
+
 /** A turn of a saved session. */
 export type SavedTurn = TurnFact & { turnKey: string };
 
@@ -35,6 +38,8 @@ export class ThreadHistory {
   #ids: readonly string[] = [];
   /** The index knows more than the one that is kept. */
   #grown = false;
+  /** The last long turn: pages within it must not project all of it again each. */
+  #longTurn: { key: string; turn: Turn } | null = null;
   #busy: Promise<void> = Promise.resolve();
 
   constructor(options: ThreadHistoryOptions) {
@@ -66,9 +71,13 @@ export class ThreadHistory {
     return this.#inOrder(async () => {
       const index = this.#index ?? (await this.#refresh());
       const turns: Turn[] = [];
+      const key = to - from === 1 ? this.#longTurnKey(index, from, viewer) : null;
+      if (key !== null && this.#longTurn?.key === key) return [this.#longTurn.turn];
       for await (const { index: at, events } of index.read(from, to)) {
         turns.push(this.#project(this.#ids[at]!, index.turns[at]!.key, events, viewer));
       }
+      const [only] = turns;
+      if (key !== null && only !== undefined && only.items.length >= LONG_TURN) this.#longTurn = { key, turn: only };
       return turns;
     });
   }
@@ -80,6 +89,7 @@ export class ThreadHistory {
       if (index !== null && this.#grown) this.#options.indexes.keep(index);
       this.#index = null;
       this.#ids = [];
+      this.#longTurn = null;
       this.#grown = false;
       await index?.close();
     });
@@ -89,6 +99,7 @@ export class ThreadHistory {
     if (this.#index === null) this.#index = await this.#options.indexes.open(this.#options.source, this.#options.file);
     else if (await this.#index.refresh()) {
       this.#ids = [];
+      this.#longTurn = null;
       this.#grown = true;
     }
     const { turns, nativeSessionId } = this.#index;
@@ -107,6 +118,13 @@ export class ThreadHistory {
       () => undefined,
     );
     return result;
+  }
+
+  /** Everything that a projection of the turn depends on, in a file that has not changed. */
+  #longTurnKey(index: HistoryIndex, at: number, viewer: Viewer): string | null {
+    const turn = index.turns[at];
+    if (turn === undefined) return null;
+    return JSON.stringify([this.#ids[at], viewer, this.#options.store.turnByKey(this.#options.threadId, turn.key)]);
   }
 
   #project(turnId: string, key: string, events: readonly HarnessEvent[], viewer: Viewer): Turn {

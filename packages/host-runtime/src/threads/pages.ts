@@ -30,8 +30,8 @@ export interface TurnList {
 const DEFAULT_TURNS = 25;
 const DEFAULT_ITEMS = 100;
 const MAX_PAGE = 1000;
-/** How many turns are projected at a time while a page of items fills up. */
-const TURNS_AT_ONCE = 8;
+/** How many turns at most are projected at a time while a page of items fills up. */
+const MAX_TURNS_AT_ONCE = 16;
 
 const pageSize = (limit: number | null, fallback: number): number => Math.min(Math.max(limit ?? fallback, 1), MAX_PAGE);
 
@@ -89,21 +89,30 @@ export async function itemsPage(list: TurnList, request: PageRequest, turnId: st
   const scope = scopeOf(list, turnId);
   const anchor = request.cursor === null ? null : decodeCursor(request.cursor, list.threadId, "items");
   const anchorTurn = anchor === null ? -1 : list.ids.indexOf(anchor.turnId);
-  let skip = anchor !== null && anchorTurn >= scope.from && anchorTurn < scope.to ? anchor : null;
-  let at = skip !== null ? anchorTurn : ascending ? scope.from : scope.to - 1;
+  const head = ascending ? scope.from : scope.to - 1;
+  const inOrder = (turn: Turn): ThreadItem[] => (ascending ? turn.items : turn.items.toReversed());
 
   const entries: ItemEntry[] = [];
-  while (entries.length <= size && at >= scope.from && at < scope.to) {
-    const [from, to] = ascending ? [at, Math.min(at + TURNS_AT_ONCE, scope.to)] : [Math.max(at + 1 - TURNS_AT_ONCE, scope.from), at + 1];
+  let at = head;
+  if (anchor !== null && anchorTurn >= scope.from && anchorTurn < scope.to) {
+    const [turn] = await list.take(anchorTurn, anchorTurn + 1);
+    const items = turn === undefined ? [] : inOrder(turn);
+    const place = items.findIndex((item) => item.id === anchor.itemId);
+    // An item that is not there is one of the other dialect: the page begins at the head, as for any cursor from elsewhere.
+    if (place !== -1) {
+      for (const item of items.slice(anchor.include ? place : place + 1)) entries.push(itemEntry(anchor.turnId, item));
+      at = anchorTurn + (ascending ? 1 : -1);
+    }
+  }
+  for (let taken = 1; entries.length <= size && at >= scope.from && at < scope.to; ) {
+    // As many as fill the page if they are like those before; a turn may have ten items, or ten thousand.
+    const expected = at === head ? 1 : Math.ceil(((size + 1 - entries.length) * taken) / Math.max(entries.length, 1));
+    const count = Math.min(expected, MAX_TURNS_AT_ONCE);
+    const [from, to] = ascending ? [at, Math.min(at + count, scope.to)] : [Math.max(at + 1 - count, scope.from), at + 1];
     const turns = await list.take(from, to);
     if (!ascending) turns.reverse();
-    for (const turn of turns) {
-      const items = ascending ? turn.items : turn.items.toReversed();
-      const found = skip === null ? -1 : items.findIndex((item) => item.id === skip?.itemId);
-      const kept = found === -1 ? items : items.slice(skip?.include === true ? found : found + 1);
-      skip = null;
-      for (const item of kept) entries.push(itemEntry(turn.id, item));
-    }
+    for (const turn of turns) for (const item of inOrder(turn)) entries.push(itemEntry(turn.id, item));
+    taken += at === head ? 0 : to - from;
     at = ascending ? to : from - 1;
   }
   const data = entries.slice(0, size);
