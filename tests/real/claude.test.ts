@@ -92,6 +92,7 @@ class Run {
 /** Declares one cell of the matrix: runs it live, then reads the same from the program's file with a new process. */
 function scenario(name: string, replies: () => Replies, play: (run: Run) => Promise<unknown>, options: { permissions?: string; cell?: string } = {}): void {
   test(name, async () => {
+    bench.model.forget();
     bench.model.play({ replies: replies() });
     const thread = await client.start({ model: "claude-code/sonnet", cwd: bench.workspace, ...(options.permissions === undefined ? {} : { permissions: options.permissions }) });
     const run = new Run(thread.id, "");
@@ -107,7 +108,6 @@ async function finish(name: string, run: Run, cell = "yes"): Promise<void> {
   await history.expectSameFile(name, live, thread.path!, bench.env);
   expect(bench.model.unused().map((reply) => reply.blocks), "what the model was not asked for").toEqual([]);
   expect(bench.model.requests.filter((request) => request.reply === null).map((request) => request.said.slice(-300)), "what the model had no answer for").toEqual([]);
-  bench.model.forget();
   ran.push({ name, threadId: run.threadId, live });
   matrix.set(name, cell);
 }
@@ -298,7 +298,7 @@ describe("a running turn", () => {
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Here again."]);
   });
 
-  scenario("interrupt in a tool", () => [{ match: { says: "sleep" }, blocks: [text("Sleeping."), tool("i1", "Bash", { command: "sleep 47.25" })] }, { blocks: [text("Awake.")] }], async (run) => {
+  scenario("interrupt in a tool", () => [{ match: { says: "sleep" }, blocks: [text("Sleeping."), tool("i1", "Bash", { command: "echo begun; sleep 47.25" })] }, { blocks: [text("Awake.")] }], async (run) => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await until("the process", () => programsWith("sleep 47.25").length > 0 || undefined);
@@ -347,7 +347,8 @@ describe("a running turn", () => {
 });
 
 describe("failures", () => {
-  const failing = (status: number, type: string): (() => Replies) => () => [{ times: 0, match: { says: "fail" }, error: { status, type, message: `It is a ${type}.` } }, { blocks: [text("Better now.")] }];
+  // The program tries it again, some in other words.
+  const failing = (status: number, type: string): (() => Replies) => () => [{ times: 0, error: { status, type, message: `It is a ${type}.` } }];
   const cases: [number, string, unknown][] = [
     [400, "invalid_request_error", "other"],
     [401, "authentication_error", { httpConnectionFailed: { httpStatusCode: 401 } }],
@@ -359,12 +360,13 @@ describe("failures", () => {
       const turn = await run.prompt("fail, please");
       expect(turn.status).toBe("failed");
       expect(turn.error).toMatchObject({ message: expect.stringContaining("API Error"), codexErrorInfo: code });
+      bench.model.play({ replies: [{ blocks: [text("Better now.")] }] });
       expect(run.texts(await run.prompt("and now?"))).toEqual(["Better now."]);
     });
   }
 
   scenario("kill of the program in a turn", () => [
-    { match: { says: "sleep" }, blocks: [text("Sleeping."), tool("k1", "Bash", { command: "sleep 48.75" })] }, { match: { says: "and now" }, blocks: [text("Back again.")] },
+    { match: { says: "sleep" }, blocks: [text("Sleeping."), tool("k1", "Bash", { command: "echo begun; sleep 48.75" })] }, { match: { says: "and now" }, blocks: [text("Back again.")] },
   ], async (run) => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");

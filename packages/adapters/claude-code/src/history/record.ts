@@ -67,6 +67,22 @@ export function blocksOf(content: unknown): ContentBlock[] {
   return Array.isArray(content) ? content.filter(isJsonObject) : [];
 }
 
+/**
+ * What the program puts behind a turn that ended without an answer when it goes on with the session (2.1.332): nobody
+ * said it.
+ */
+export function isFiller(record: SessionRecord): boolean {
+  const message = messageOf(record);
+  if (record["type"] !== "assistant" || message["model"] !== "<synthetic>" || record["isApiErrorMessage"] === true) return false;
+  const blocks = blocksOf(message["content"]);
+  return blocks.length === 1 && blocks[0]!["text"] === "No response requested.";
+}
+
+/** A call that was cut off with its program; what stands in the place of its result is a note for the model. */
+export function isCutOff(record: SessionRecord): boolean {
+  return record["toolDenialKind"] === "interrupted";
+}
+
 /** `tool_use`, and `server_tool_use` and the like for tools that the API runs itself. */
 export function isToolUse(block: ContentBlock): boolean {
   const type = block["type"];

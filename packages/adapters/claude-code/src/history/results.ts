@@ -2,7 +2,7 @@ import type { FileEdit, ItemOutcome, ItemResult } from "@foldcast/protocol-core/
 import type { ToolContentItem } from "@foldcast/protocol-core/wire";
 import { editsOf } from "./edits.ts";
 import { imageContent, withoutImageBytes } from "./images.ts";
-import { blocksOf, type ContentBlock, filledString, isToolResult, messageOf, objectOf, type SessionRecord, stringOf } from "./record.ts";
+import { blocksOf, type ContentBlock, filledString, isCutOff, isToolResult, messageOf, objectOf, type SessionRecord, stringOf } from "./record.ts";
 
 /** A call as far as its result needs it. */
 export interface Call {
@@ -26,7 +26,7 @@ export function resultOf(block: ContentBlock, record: SessionRecord, call: Call 
   return {
     outcome,
     result: {
-      output: wholeOutput(text, structured),
+      ...(isCutOff(record) ? {} : { output: wholeOutput(text, structured) }),
       ...(content === null ? {} : { content }),
       ...(structured === undefined ? {} : { structured: withoutImageBytes(structured) }),
       ...(exitCode === undefined ? {} : { exitCode: Number(exitCode) }),
@@ -45,6 +45,7 @@ function ownStructured(record: SessionRecord): unknown {
 function outcomeOf(block: ContentBlock, record: SessionRecord, text: string): ItemOutcome {
   const content = objectOf(block["content"]);
   if (block["is_error"] !== true && !stringOf(content["type"])?.endsWith("_error")) return { status: "succeeded" };
+  if (isCutOff(record)) return { status: "cancelled" };
   // Before 2.1.3xx an interrupt of a running call is written like a refusal.
   if (text.includes(STOPPED) || text.trim().startsWith("[Request interrupted by user")) return { status: "cancelled" };
   if (text.startsWith(REFUSED) || /^Permission to use .{1,200} has been denied/.test(text) || typeof record["toolDenialKind"] === "string") return { status: "declined" };

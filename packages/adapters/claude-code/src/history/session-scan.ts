@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
 import { failureOf, turnLimitFailure } from "./failure.ts";
 import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
-import { filledString, firstWords, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
+import { filledString, firstWords, isCutOff, isFiller, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
 import { type KeptTurnList, type LinePlace, TurnList } from "./turn-list.ts";
 import { readUserContent } from "./user-content.ts";
 
@@ -186,7 +186,8 @@ export class SessionScan {
   #sort(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {
     switch (facts.type) {
       case "assistant":
-        if (facts.speaks) into.assistant(facts, place, failureOf(record));
+        if (isFiller(record)) into.cutOff();
+        else if (facts.speaks) into.assistant(facts, place, failureOf(record));
         return;
       case "user":
         return this.#user(into, facts, record, place);
@@ -216,7 +217,10 @@ export class SessionScan {
   #user(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {
     if (record["isCompactSummary"] === true) into.summary(facts, place);
     else if (facts.hidden && !facts.blocks.some((block) => block.isResult)) into.hiddenUser(facts, place);
-    else into.user(facts, place, readUserContent(messageOf(record)["content"]));
+    else {
+      into.user(facts, place, readUserContent(messageOf(record)["content"]));
+      if (isCutOff(record)) into.cutOff();
+    }
   }
 }
 

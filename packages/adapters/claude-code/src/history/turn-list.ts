@@ -196,6 +196,11 @@ export class TurnList {
     this.#busy = false;
   }
 
+  /** The program ended in the middle of the turn; it says so when it goes on with the session. */
+  cutOff(): void {
+    if (this.#busy) this.#interrupt();
+  }
+
   fail(error: HarnessError): void {
     if (this.#current !== null && this.#current.outcome.status === "unknown") this.#current.outcome = { status: "failed", error };
     this.#busy = false;

@@ -5,7 +5,7 @@ import { type AgentCall, agentItem, childrenAfter, type InlineAgent, isAgentCall
 import { retryOf } from "./failure.ts";
 import { isOmittedImage } from "./images.ts";
 import { noticeEvents } from "./notice.ts";
-import { blocksOf, type ContentBlock, filledString, isToolResult, isToolUse, messageOf, objectOf, type SessionRecord, stringOf, timeOf } from "./record.ts";
+import { blocksOf, type ContentBlock, filledString, isFiller, isToolResult, isToolUse, messageOf, objectOf, type SessionRecord, stringOf, timeOf } from "./record.ts";
 import { resultOf } from "./results.ts";
 import { commandOutput, isNotice, readUserContent, tagged } from "./user-content.ts";
 
@@ -112,6 +112,7 @@ export class TurnReader {
   }
 
   #assistant(record: SessionRecord): void {
+    if (isFiller(record)) return;
     const at = timeOf(record);
     const aborted = record["isAbortedMidStream"] === true;
     blocksOf(messageOf(record)["content"]).forEach((block, position) => {

@@ -3,6 +3,7 @@ import type { HarnessEnvironment } from "@foldcast/protocol-core/harness";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { filledString, objectOf, parseRecord } from "../history/record.ts";
 import type { Frame } from "./frame.ts";
+import { endLeftovers } from "./leftovers.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 export interface ProgramStart {
@@ -48,6 +49,7 @@ export class ClaudeProgram {
   readonly #waiting = new Map<string, Waiter>();
   #requests = 0;
   #ended: ProgramExit | null = null;
+  #reaping: Promise<void> | null = null;
 
   private constructor(child: LineChild, start: ProgramStart) {
     this.#child = child;
@@ -109,6 +111,11 @@ export class ClaudeProgram {
   /** Ends it with all that it started. Idempotent, never rejects. */
   async close(): Promise<void> {
     await this.#child.close();
+    await this.#reap();
+  }
+
+  #reap(): Promise<void> {
+    return (this.#reaping ??= endLeftovers(this.#child.pid));
   }
 
   async #read(): Promise<void> {
@@ -121,6 +128,7 @@ export class ClaudeProgram {
     }
     const exit = exitOf(await this.#child.exited, this.#start.env);
     this.#ended = exit;
+    void this.#reap();
     for (const { reject } of this.#waiting.values()) reject(new Error(exit.details === null ? exit.message : `${exit.message} ${exit.details}`));
     this.#start.onEnd(exit);
   }
