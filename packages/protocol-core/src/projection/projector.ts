@@ -38,6 +38,27 @@ const MERGED: OutputAudience = { edits: "merged" };
 /** Cannot be an adapter's id: those are the harness's own words. */
 const INPUT_ID = "\u0000input";
 
+/** A class, as an object literal with a getter would cost the engine a hidden class for each turn. */
+class Context implements BuildContext {
+  readonly #options: ProjectorOptions;
+  readonly #cwd: () => string;
+
+  constructor(options: ProjectorOptions, cwd: () => string) {
+    this.#options = options;
+    this.#cwd = cwd;
+  }
+
+  get threadId(): string {
+    return this.#options.threadId;
+  }
+  get cwd(): string {
+    return this.#cwd();
+  }
+  childThreadId(ref: string): string {
+    return this.#options.childThreadId(ref);
+  }
+}
+
 /**
  * Makes Codex items of one turn from harness events: the only place where that happens, live and from history. State
  * in, event in, outputs out; the cost of an event does not depend on the turn so far. A fresh one per turn.
@@ -69,8 +90,7 @@ export class TurnProjector {
   constructor(options: ProjectorOptions) {
     this.#options = options;
     this.#cwd = options.cwd;
-    const cwd = (): string => this.#cwd;
-    this.#context = { threadId: options.threadId, get cwd() { return cwd(); }, childThreadId: (ref) => options.childThreadId(ref) };
+    this.#context = new Context(options, () => this.#cwd);
   }
 
   get status(): TurnStatus {
