@@ -35,7 +35,7 @@ describe("sessions of kimi-cli", () => {
 
   it("end a turn by its end, by a stop, or by the next one", async () => {
     const index = await history.open(write(text([begins("one"), says("1"), wire("TurnEnd"), begins("two"), says("2"), wire("StepInterrupted"), begins("three"), says("3"), begins("four"), says("4")])));
-    expect(index.turns.map((turn) => [turn.key, turn.prompt, turn.outcome.status])).toEqual([["turn-1", "one", "succeeded"], ["turn-2", "two", "cancelled"], ["turn-3", "three", "unknown"], ["turn-4", "four", "unknown"]]);
+    expect(index.turns.map((turn) => [turn.key, turn.prompt, turn.outcome.status])).toEqual([["turn#1", "one", "succeeded"], ["turn#2", "two", "cancelled"], ["turn#3", "three", "unknown"], ["turn#4", "four", "unknown"]]);
     expect(index.turns[0]).toMatchObject({ startedAt: 1_700_000_000_000, completedAt: 1_700_000_002_000 });
   });
 

@@ -34,7 +34,7 @@ describe("turns of kimi-code", () => {
       prompt("four"), copy("four"), begin("4"), says("4", "killed"),
     ])));
     expect(index.turns.map((each) => [each.key, each.prompt, each.outcome.status])).toEqual([
-      ["turn-1", "one", "succeeded"], ["turn-2", "two", "cancelled"], ["turn-3", "three", "failed"], ["turn-4", "four", "unknown"],
+      ["turn#1", "one", "succeeded"], ["turn#2", "two", "cancelled"], ["turn#3", "three", "failed"], ["turn#4", "four", "unknown"],
     ]);
     const [first, , third] = await eventsOf(index);
     expect(shown(first!)).toEqual(["message first -> succeeded", "succeeded"]);

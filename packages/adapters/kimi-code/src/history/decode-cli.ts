@@ -18,7 +18,7 @@ function messageNotes(message: JsonRecord): WireNote[] {
   const payload = objectOf(message["payload"]);
   switch (type) {
     case "TurnBegin":
-      return [{ type: "prompt", input: inputOf(payload["user_input"]), byPerson: true, notice: null, promptId: null, turnId: null, undoable: true }];
+      return [{ type: "prompt", input: inputOf(payload["user_input"]), byPerson: true, notice: null, turnId: null, undoable: true }];
     case "SteerInput":
       return [{ type: "steer", input: inputOf(payload["user_input"]) }];
     case "TurnEnd":

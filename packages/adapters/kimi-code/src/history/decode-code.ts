@@ -76,6 +76,13 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
       const error = filledString(record["error"]) ?? filledString(objectOf(record["error"])["message"]);
       return [{ type: "childEnded", agentId, status, message: filledString(record["resultSummary"]) ?? error }];
     }
+    case "task.started":
+    case "task.terminated": {
+      const info = objectOf(record["info"]);
+      const id = filledString(info["taskId"]);
+      // Foreground work is a task too, and nothing follows its end.
+      return id === null || (type === "task.started" && info["detached"] !== true) ? [] : [{ type: "task", id, running: type === "task.started" }];
+    }
     case "file_history.tracked": {
       const path = filledString(record["path"]);
       const key = objectOf(record["entry"])["key"];
@@ -93,7 +100,7 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
 function promptOf(record: JsonRecord): WireNote {
   const origin = objectOf(record["origin"]);
   const input = shownInput(record["input"], origin);
-  const base = { type: "prompt" as const, promptId: filledString(record["promptId"]), turnId: numberOf(record["turnId"]), undoable: isTyped(origin) };
+  const base = { type: "prompt" as const, turnId: numberOf(record["turnId"]), undoable: isTyped(origin) };
   if (isTyped(origin)) return { ...base, input, byPerson: true, notice: null };
   // The task that a parent gave its sub-agent is what the sub-agent was sent.
   if (origin["kind"] === "system_trigger" && origin["name"] === "subagent") return { ...base, input, byPerson: false, notice: null };
@@ -264,7 +271,7 @@ const SILENT: ReadonlySet<string> = new Set([
   "goal.updated", "goal.set", "goal.status", "goal.clear", "llm.tools_snapshot", "mcp.tools_discovered", "mcp.server.status",
   "token_counting.measured", "token_counting.truncated", "token_counting.rebased", "token_counting.turn_recorded", "prompt.accepted",
   "prompt.submitted", "prompt.started", "prompt.queued", "prompt.completed", "prompt.aborted", "prompt.steered", "subagent.started",
-  "subagent.suspended", "task.started", "task.terminated", "task.notified", "task.waitDelivered", "cron.add", "cron.cursor", "cron.delete",
+  "subagent.suspended", "task.notified", "task.waitDelivered", "cron.add", "cron.cursor", "cron.delete",
   "cron.fired", "plugin.session_start", "plugin_command.activated", "skill.activated", "staleGuard.recorded", "staleGuard.cleared",
   "interruptionReminder.recorded", "file_history.checkpoint", "session.meta.updated", "agent.status.updated", "hook.result", "warning",
 ]);

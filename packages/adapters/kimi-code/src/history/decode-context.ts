@@ -23,7 +23,7 @@ function notesOf(record: JsonRecord): WireNote[] {
       const parts = partsOf(content).filter((part) => !HARNESS_TEXT.test(stringOf(part["text"]) ?? ""));
       const input = inputOf(parts);
       if (textOfInput(input).trim() === "" && !input.some((part) => part.type === "image")) return [];
-      return [{ type: "prompt", input, byPerson: true, notice: null, promptId: null, turnId: null, undoable: true }];
+      return [{ type: "prompt", input, byPerson: true, notice: null, turnId: null, undoable: true }];
     }
     case "assistant":
       return [

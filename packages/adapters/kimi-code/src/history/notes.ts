@@ -36,7 +36,7 @@ export interface ShownDiff {
  */
 export type WireNote =
   /** A turn begins. `input` is what is shown as sent; a notice is shown as an item. */
-  | { type: "prompt"; input: UserInput[]; byPerson: boolean; notice: Notice | null; promptId: string | null; turnId: number | null; undoable: boolean }
+  | { type: "prompt"; input: UserInput[]; byPerson: boolean; notice: Notice | null; turnId: number | null; undoable: boolean }
   /** The copy of a prompt in the model's context; begins a turn only where no `prompt` came before it. */
   | { type: "contextPrompt"; input: UserInput[]; undoable: boolean }
   /** A command of the person's own shell, and its output. */
@@ -72,6 +72,8 @@ export type WireNote =
   | { type: "childEnded"; agentId: string; status: "completed" | "errored" | "interrupted"; message: string | null }
   /** Something that a sub-agent did, written into its parent's file (kimi-cli). */
   | { type: "childNote"; callId: string | null; agentId: string | null; role: string | null; note: WireNote | null }
+  /** Work that goes on in the background. */
+  | { type: "task"; id: string; running: boolean }
   /** What a file held before the turn changed it; `key` names the copy, null = there was no such file. */
   | { type: "fileBefore"; path: string; key: string | null }
   | { type: "plan"; text: string }

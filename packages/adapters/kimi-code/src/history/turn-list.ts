@@ -130,7 +130,7 @@ export class TurnList {
     this.#ordinal += 1;
     const text = textOfInput(input);
     const turn: IndexedTurn = {
-      key: this.#unique(key ?? `turn-${this.#ordinal}`),
+      key: this.#unique(key ?? `turn#${this.#ordinal}`),
       opening,
       prompt: firstWords(text.trim() === "" && input.length > 0 ? "[image]" : text, PROMPT_CHARACTERS),
       outcome: { status: "unknown" },
@@ -229,7 +229,7 @@ function addPiece(turn: IndexedTurn, place: FilePiece): void {
   turn.lastOffset = place.offset;
 }
 
-/** The harness's own id of the prompt; turns that it began by itself have a number only. */
+/** The program counts the turns of a session since protocol 1.5, those that it began by itself and those taken back too. */
 export function keyOf(note: Note<"prompt">): string | null {
-  return note.promptId ?? (note.turnId === null ? null : `turn-${note.turnId}`);
+  return note.turnId === null ? null : `turn-${note.turnId}`;
 }

@@ -169,6 +169,7 @@ export class TurnReader {
       case "clear":
       case "fileBefore":
       case "model":
+      case "task":
         return;
     }
   }
