@@ -16,5 +16,6 @@ export const history: HistorySource = {
   // A sub-agent's file stands deeper, in a folder of its session; those of before 2.1 do not.
   roots: ({ env, home }) => [{ folder: join(filledString(env["CLAUDE_CONFIG_DIR"]) ?? join(home, ".claude"), "projects"), depth: 1 }],
   peek: peekSession,
+  wholeTexts: true,
   copies: supersededFiles,
 };
