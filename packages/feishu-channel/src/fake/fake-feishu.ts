@@ -16,7 +16,7 @@ import { RestServer, type CallRecord } from "./rest/rest-server.ts";
 import { RuleBook, type AdviceNote, type Broken } from "./rule-book.ts";
 import { botMembership, messageRead, messageReceived, messageRecalled, personIds } from "./socket/event-bodies.ts";
 import { EventQueue, type EventDelivery } from "./socket/event-queue.ts";
-import { LongConnection, type ClientConfig } from "./socket/long-connection.ts";
+import { defaultAnswerMs, LongConnection, type ClientConfig } from "./socket/long-connection.ts";
 
 export interface FakeOptions {
   readonly host?: string;
@@ -26,6 +26,8 @@ export interface FakeOptions {
   readonly cardLimits?: Partial<CardLimits>;
   /** Seconds, as told to clients. The defaults reconnect at once, so that tests need not wait. */
   readonly clientConfig?: Partial<ClientConfig>;
+  /** How long a client may take for an event or a click; Feishu's three seconds. */
+  readonly answerMs?: number;
   /** Events larger than this come in several frames. */
   readonly fragmentBytes?: number;
   /** Push what was missed as soon as a client connects. Feishu itself waits for its next repetition. */
@@ -82,7 +84,7 @@ export class FakeFeishu {
     this.#store.apps.set(this.app.appId, this.app);
     this.#cards = new CardStore({ clock: this.clock, rules: this.#rules, limits: { ...strictCardLimits, ...options.cardLimits }, knownImage: (key) => this.#files.has(key) });
     const config: ClientConfig = { PingInterval: 120, ReconnectCount: -1, ReconnectInterval: 1, ReconnectNonce: 0, ...options.clientConfig };
-    this.#connection = new LongConnection({ clock: this.clock, config, fragmentBytes: options.fragmentBytes ?? 64 * 1024, onReady: (appId) => this.#events.connected(appId) });
+    this.#connection = new LongConnection({ clock: this.clock, config, fragmentBytes: options.fragmentBytes ?? 64 * 1024, answerMs: options.answerMs ?? defaultAnswerMs, onReady: (appId) => this.#events.connected(appId) });
     this.#events = new EventQueue({ clock: this.clock, rules: this.#rules, connection: this.#connection, faults: (type) => this.#faults.onEvent(type), redeliverOnConnect: options.redeliverOnConnect ?? false });
     this.#clicks = new ClickService({ store: this.#store, cards: this.#cards, rules: this.#rules, connection: this.#connection });
     const messages = new MessageService({ store: this.#store, cards: this.#cards, rules: this.#rules, files: this.#files, audit: () => this.#audit });

@@ -109,7 +109,7 @@ export function seeded(seed: number): () => number {
 }
 
 export interface PlanOptions {
-  /** How many faults. */
+  /** How many faults at most; two that fall on the same call become one. */
   readonly count: number;
   /** The APIs that the run is sure to call, with how often at least: a fault planned beyond that would never fire. */
   readonly calls: Readonly<Record<string, number>>;
@@ -129,6 +129,8 @@ export function planFaults(seed: number, options: PlanOptions): PlannedFault[] {
   const apis = Object.entries(options.calls);
   const events = Object.entries(options.events ?? {});
   const plans: PlannedFault[] = [];
+  // One call has one fault done to it: a second one at the same place might wait for a call that never comes.
+  const taken = new Set<string>();
   for (let index = 0; index < options.count; index += 1) {
     const kind = pick(options.kinds ?? allKinds);
     if (kind === undefined) break;
@@ -137,6 +139,8 @@ export function planFaults(seed: number, options: PlanOptions): PlannedFault[] {
     const place = pick(onEvent ? events : apis);
     if (place === undefined) continue;
     const nth = 1 + Math.floor(random() * place[1]);
+    if (!isSideEffect(fault) && taken.has(`${place[0]}/${nth}`)) continue;
+    if (!isSideEffect(fault)) taken.add(`${place[0]}/${nth}`);
     plans.push({ id: `${seed}-${index}`, on: onEvent ? { event: place[0], nth } : { api: place[0], nth }, fault });
   }
   return plans;

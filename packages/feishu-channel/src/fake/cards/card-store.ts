@@ -100,7 +100,9 @@ export class CardStore {
       if (!this.streams(entity)) {
         const ranOut = entity.streamingSinceMs !== null && !entity.toldTimedOut;
         entity.toldTimedOut = true;
-        throw this.#refuse("card.streamingClosed", api, ranOut ? 200850 : 300309, ranOut ? "streaming update timed out" : "streaming mode is closed");
+        // Nobody can see the end of the ten minutes to the second; to go on after it was told is a fault.
+        if (ranOut) throw new Refused(200850, "streaming update timed out");
+        throw this.#refuse("card.streamingClosed", api, 300309, "streaming mode is closed");
       }
       this.#changed(entity, api, (card) => {
         const place = findElement(card, elementId);

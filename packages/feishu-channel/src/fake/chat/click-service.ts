@@ -74,16 +74,14 @@ export class ClickService {
   }
 
   async #push(app: App, message: Message, frame: "event" | "card", event: Json, eventId: string): Promise<Omit<ClickResult, "eventId">> {
-    if (this.#connection.connected(app.appId) === 0) return failed(200340);
     const entity = message.cardId === null ? undefined : this.#cards.get(message.cardId);
     const holders = entity === undefined ? [message] : [message, entity];
     for (const holder of holders) holder.openClicks += 1;
-    const answer = await this.#connection.push(app.appId, frame, event, () => this.#rules.note("click.late", "card.action.trigger", `${eventId} was answered after three seconds`));
+    const answer = await this.#connection.push(app.appId, frame, event);
     for (const holder of holders) holder.openClicks -= 1;
-    if (answer === null) {
-      this.#rules.note("click.late", "card.action.trigger", `${eventId} was not answered within three seconds`);
-      return failed(200341);
-    }
+    if (answer === "noConnection") return failed(200340);
+    if (answer === "late") this.#rules.note("click.late", "card.action.trigger", `${eventId} was not answered in time`);
+    if (typeof answer === "string") return failed(200341);
     if (answer.code !== 200) return this.#wrong(200671, `the handler failed: ${answer.code}`);
     return this.#apply(message, answer.result);
   }

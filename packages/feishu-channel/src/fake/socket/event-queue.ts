@@ -1,7 +1,7 @@
 import type { VirtualClock } from "../clock.ts";
 import type { Json } from "../refusal.ts";
 import type { RuleBook } from "../rule-book.ts";
-import { answerMs, type LongConnection } from "./long-connection.ts";
+import type { LongConnection } from "./long-connection.ts";
 
 /** After a push that was not acknowledged in time: 15 s, 5 min, 1 h and 6 h after the first. */
 const repeatAfterMs = [15_000, 300_000, 3_600_000, 21_600_000];
@@ -50,7 +50,7 @@ export class EventQueue {
     this.#deliveries.push(delivery);
     if (this.#deliveries.length > 5_000) this.#deliveries = this.#deliveries.slice(-2_500);
     const repeats = repeatAfterMs.map((after) => this.#clock.after(after, () => this.#push(delivery, body)));
-    const last = this.#clock.after(repeatAfterMs.at(-1)! + answerMs, () => (delivery.givenUp = !this.#close(delivery)));
+    const last = this.#clock.after(repeatAfterMs.at(-1)! + this.#connection.answerMs, () => (delivery.givenUp = !this.#close(delivery)));
     this.#open.set(delivery, { body, stop: () => [...repeats, last].forEach((cancel) => cancel()) });
     const faults = this.#faults(eventType);
     if (faults.duplicate) this.#clock.after(faults.lateMs, () => this.#push(delivery, body));
@@ -67,9 +67,9 @@ export class EventQueue {
 
   #push(delivery: EventDelivery, body: Json): void {
     delivery.pushes += 1;
-    const late = (): void => this.#rules.note("event.late", delivery.eventType, `${delivery.eventId} was acknowledged after three seconds`);
-    void this.#connection.push(delivery.appId, "event", body, late).then((answer) => {
-      if (answer?.code !== 200) return;
+    void this.#connection.push(delivery.appId, "event", body).then((answer) => {
+      if (answer === "late") this.#rules.note("event.late", delivery.eventType, `${delivery.eventId} was not acknowledged in time`);
+      if (typeof answer === "string" || answer.code !== 200) return;
       delivery.acknowledged = true;
       this.#close(delivery);
     });

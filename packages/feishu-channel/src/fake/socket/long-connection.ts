@@ -28,9 +28,15 @@ interface Socket {
   silent: boolean;
 }
 
-/** How long a client may take to answer a pushed frame. */
-export const answerMs = 3_000;
+/** How long a client may take to answer a pushed frame, unless a fake is told otherwise. */
+export const defaultAnswerMs = 3_000;
 const maxSockets = 50;
+
+/**
+ * What became of a pushed frame: the client's answer in time; no connection; not answered in time by a client that had
+ * it (`late`); or lost on the way, by a cut or silent socket or a jump of the clock, which is no fault of the client.
+ */
+export type PushOutcome = ClientAnswer | "noConnection" | "late" | "lost";
 
 /** The long connection's server side: discovery, sockets, pings, pushing frames and matching their answers. */
 export class LongConnection {
@@ -44,11 +50,13 @@ export class LongConnection {
   #count = 0;
   #turn = 0;
   pings = 0;
+  readonly answerMs: number;
 
-  constructor(parts: { readonly clock: VirtualClock; readonly config: ClientConfig; readonly fragmentBytes: number; readonly onReady: (appId: string) => void }) {
+  constructor(parts: { readonly clock: VirtualClock; readonly config: ClientConfig; readonly fragmentBytes: number; readonly answerMs: number; readonly onReady: (appId: string) => void }) {
     this.#clock = parts.clock;
     this.#config = parts.config;
     this.#fragmentBytes = parts.fragmentBytes;
+    this.answerMs = parts.answerMs;
     this.#onReady = parts.onReady;
   }
 
@@ -79,31 +87,27 @@ export class LongConnection {
     return this.#of(appId).length;
   }
 
-  /**
-   * Pushes a frame to one of the app's connections, the next in turn, and gives the client's answer; null when there is
-   * no connection or no answer within three seconds. `late` is told if an answer comes after that.
-   */
-  async push(appId: string, type: "event" | "card", body: unknown, late: () => void): Promise<ClientAnswer | null> {
+  /** Pushes a frame to one of the app's connections, the next in turn. */
+  async push(appId: string, type: "event" | "card", body: unknown): Promise<PushOutcome> {
     const sockets = this.#of(appId);
     const socket = sockets[this.#turn % Math.max(1, sockets.length)];
-    if (socket === undefined) return null;
+    if (socket === undefined) return "noConnection";
     this.#turn += 1;
     this.#count += 1;
     const messageId = `frame-${this.#count}`;
     this.#send(socket, type, messageId, body);
+    const start = performance.now();
     return new Promise((resolve) => {
-      let done = false;
-      const settle = (answer: ClientAnswer | null): void => {
-        if (done) return late();
-        done = true;
-        cancel();
-        resolve(answer);
-      };
-      const cancel = this.#clock.after(answerMs, () => settle(null));
-      this.#waiting.set(messageId, (answer) => {
+      const settle = (outcome: PushOutcome): void => {
         this.#waiting.delete(messageId);
-        settle(answer);
+        cancel();
+        resolve(outcome);
+      };
+      const cancel = this.#clock.after(this.answerMs, () => {
+        const jumped = performance.now() - start < this.answerMs * 0.9;
+        settle(jumped || socket.silent || !this.#sockets.has(socket) ? "lost" : "late");
       });
+      this.#waiting.set(messageId, settle);
     });
   }
 
