@@ -17,12 +17,19 @@ const SCENARIOS = {
         { edit: { id: "one", path: "/w/one", before: null, after: "1\n" } },
         { edit: { id: "two", path: "/w/two", before: null, after: "2\n" } }, approve("fileChange", { id: "two" }),
         approve("permissions", { id: "p", offers: ["accept", "decline"] }),
+        approve("permissions", { id: "named", offers: ["accept", "decline"], permissions: { network: true, write: ["/w/cache"] } }),
+        { elicit: { id: "form", server: "issues", message: "A few things.", schema: { type: "object", properties: { title: { type: "string" }, copies: { type: "integer", minimum: 1 } }, required: ["title"] } } },
+        { elicit: { id: "page", server: "issues", message: "Sign in.", url: "https://issues.example/" } },
         approve("tool", { id: "t", title: "Fetch a page", offers: ["accept", "decline"] }),
         { ask: { id: "q", questions: [{ id: "which", question: "Which?", options: [{ label: "left" }, { label: "right" }] }] } },
         { message: "Done." },
       ],
     }],
   },
+  quick: { schema: 1, name: "quick", turns: [
+    { steps: [{ message: "Ready." }, { suggest: { text: "What next?", replies: [{ label: "Go on", value: "go on please" }] } }] },
+    { match: "go on please", steps: [{ message: "Going on." }] },
+  ] },
   slow: { schema: 1, name: "slow", turns: [{ steps: [approve("command", { command: "ls" }), { message: "On." }, { delayMs: 60_000 }] }] },
 };
 
@@ -42,6 +49,9 @@ test("every kind of request has its own shape, names the right item, and takes i
     ["item/commandExecution/requestApproval", () => ({ decision: "accept" })],
     ["item/fileChange/requestApproval", () => ({ decision: "decline" })],
     ["item/permissions/requestApproval", ({ permissions }) => ({ permissions, scope: "turn" })],
+    ["item/permissions/requestApproval", ({ permissions }) => ({ permissions, scope: "turn" })],
+    ["mcpServer/elicitation/request", () => ({ action: "accept", content: { title: "Broken build", copies: 2 } })],
+    ["mcpServer/elicitation/request", () => ({ action: "cancel", content: null })],
     ["item/tool/requestUserInput", () => ({ answers: { approval: { answers: ["Approve"] } } })],
     ["item/tool/requestUserInput", () => ({ answers: { which: { answers: ["right"] } } })],
   ];
@@ -65,6 +75,56 @@ test("every kind of request has its own shape, names the right item, and takes i
     const resolved = client.wire.notifications.filter(({ method }) => method === "serverRequest/resolved").map(({ params }) => params["requestId"]);
     expect(resolved).toEqual(first.wire.requests.map(({ id }) => id));
   }
+});
+
+describe("a channel", () => {
+  const STARTER = { channel: "feishu", chatId: "oc_1", senderId: "ou_starter" };
+  const connect = (url = server.url): Promise<PlainClient> => PlainClient.connect(url, { foldcast: { interaction: true, detail: true, channel: { name: "feishu", approvers: [] } } });
+  const start = async (bot: PlainClient, model: string): Promise<{ threadId: string; turnId: string }> => {
+    const { id: threadId } = await bot.start({ model, cwd: "/w" });
+    const { turn } = await bot.wire.request<{ turn: { id: string } }>("turn/start", { threadId, input: [{ type: "text", text: "go", text_elements: [] }], foldcast: { sender: STARTER } });
+    return { threadId, turnId: turn.id };
+  };
+  const answer = (bot: PlainClient, interactionId: unknown, more: object = {}): Promise<Record<string, unknown>> =>
+    bot.wire.request("foldcast/interaction/answer", { interactionId, actionId: "approve", actionValue: "approve", timestamp: 1, metadata: {}, ...STARTER, ...more });
+
+  test("answers for the person who started the turn, and for nobody else; all clients that asked hear who it was", async () => {
+    await using bot = await connect();
+    await using watcher = await PlainClient.connect(server.url, { foldcast: { interaction: true } });
+    const { threadId, turnId } = await start(bot, "scripted/slow");
+    await watcher.join(threadId);
+    const request = await until("the request", () => bot.wire.requests[0], { timeoutMs: 10_000, everyMs: 2 });
+    expect(request.params["foldcast"]).toMatchObject({ interaction: { interactionId: request.id, kind: "approval" } });
+    expect(await answer(bot, request.id, { senderId: "ou_other" })).toMatchObject({ status: "refused" });
+    expect(await answer(bot, request.id)).toMatchObject({ status: "accepted" });
+    expect(await answer(bot, request.id)).toMatchObject({ status: "late" });
+    expect(await watcher.wire.waitFor("foldcast/interaction/resolved")).toMatchObject({ how: "answered", by: { sender: STARTER }, answer: { decision: "accept" } });
+    await bot.wire.request("turn/interrupt", { threadId, turnId });
+    await bot.ended(threadId, turnId);
+  });
+
+  test("gets quick replies, whose choice is the next prompt, marked as chosen", async () => {
+    await using bot = await connect();
+    const { threadId, turnId } = await start(bot, "scripted/quick");
+    const opened = await bot.wire.waitFor("foldcast/interaction/opened");
+    const { interactionId, actions } = opened["interaction"] as { interactionId: string; actions: { id: string; value: string }[] };
+    await bot.ended(threadId, turnId);
+    expect(await answer(bot, interactionId, { actionId: actions[0]!.id, actionValue: actions[0]!.value })).toMatchObject({ status: "accepted" });
+    const next = await until("the next turn", () => bot.threads.get(threadId)!.find(({ id, status }) => id !== turnId && status === "completed"), { timeoutMs: 10_000, everyMs: 2 });
+    expect(next.items).toMatchObject([{ type: "userMessage", content: [{ text: "go on please" }], foldcast: { origin: { sender: STARTER, interactionId } } }, { text: "Going on." }]);
+  });
+
+  test("is told that a request has expired whose server was killed", async () => {
+    const first = await startServer({ scenarios: SCENARIOS, speed: 1 });
+    const bot = await connect(first.url);
+    await start(bot, "scripted/slow");
+    const request = await until("the request", () => bot.wire.requests[0], { timeoutMs: 10_000, everyMs: 2 });
+    await first.stop("SIGKILL");
+    await bot.close().catch(() => undefined);
+    await using second = await startServer({ scenarios: SCENARIOS, speed: 1, dataDir: first.dataDir });
+    await using again = await connect(second.url);
+    expect(await answer(again, request.id)).toMatchObject({ status: "expired", message: expect.stringContaining("the server that asked has ended") });
+  });
 });
 
 describe("an approval that nobody answers", () => {

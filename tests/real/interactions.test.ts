@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { jsonLines } from "../support/command.ts";
 import { atExit } from "../support/exit.ts";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { FROM_SOURCE, startServer, type RunningServer } from "../support/server.ts";
 import { Tui } from "../support/tui.ts";
-import { until } from "../support/wait.ts";
+import { sleep, until } from "../support/wait.ts";
 import { endToEnd } from "../support/recording.ts";
 
 endToEnd();
@@ -25,7 +25,47 @@ const SCENARIOS = {
       ],
     }],
   },
+  dialogs: {
+    schema: 1,
+    name: "dialogs",
+    turns: [{
+      steps: [
+        { approve: { id: "p", kind: "permissions", offers: ["accept", "acceptForSession", "decline"], reason: "Fetches packages.", permissions: { network: true, write: ["/var/packages"] } } },
+        { elicit: { id: "form", server: "issues", message: "What is it called?", schema: { type: "object", properties: { title: { type: "string", title: "Title" } }, required: ["title"] } } },
+        { elicit: { id: "page", server: "issues", message: "Please sign in.", url: "https://issues.example/sign-in" } },
+        { elicit: { id: "mixed", server: "issues", message: "Several things.", schema: { type: "object", properties: { title: { type: "string" }, copies: { type: "integer" } }, required: ["title"] } } },
+        { ask: { id: "q", questions: [{ id: "where", header: "Where", question: "Which folder?", options: [{ label: "build" }, { label: "dist" }] }] } },
+        { message: "All dialogs are done." },
+      ],
+    }],
+  },
+  once: {
+    schema: 1,
+    name: "once",
+    turns: [{
+      steps: [
+        { edit: { id: "one", path: "only.txt", before: null, after: "one\n" } }, { approve: { id: "one", kind: "fileChange", offers: ["accept", "decline"] } },
+        { edit: { id: "two", path: "never.txt", before: null, after: "two\n" } }, { approve: { id: "two", kind: "fileChange", offers: ["accept", "decline"] } },
+        { message: "Never said." },
+      ],
+    }],
+  },
 };
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--harness", "scripted"] });
+});
+afterAll(() => server.stop());
+
+/** A client that hears what became of each request on the newest thread. */
+async function watch(): Promise<PlainClient & { outcomes(): unknown[] }> {
+  const plain = await PlainClient.connect(server.url, { foldcast: { interaction: true } });
+  const { data } = await plain.wire.request<{ data: { id: string }[] }>("thread/list", {});
+  await plain.join(data[0]!.id);
+  const outcomes = () => plain.wire.notifications.filter(({ method }) => method === "foldcast/interaction/resolved").map(({ params }) => params["answer"]);
+  return Object.assign(plain, { outcomes });
+}
 
 /** `foldcast chat --json` as a child, with lines typed one by one. */
 function startChat(url: string, threadId: string) {
@@ -46,7 +86,6 @@ function startChat(url: string, threadId: string) {
 }
 
 test("the TUI and a chat on one thread: whoever answers first settles it for the other", async () => {
-  await using server = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--harness", "scripted"] });
   await using tui = await Tui.start(server.url, "interactions", { args: ["-m", "scripted/asks"] });
   await tui.ready();
   await tui.submit("go on then");
@@ -71,4 +110,62 @@ test("the TUI and a chat on one thread: whoever answers first settles it for the
   await tui.capture("3-settled");
   chat.end();
   expect(await chat.code).toBe(0);
+});
+
+test("the TUI draws every kind, and its answers are what the agent gets", async () => {
+  await using tui = await Tui.start(server.url, "dialogs", { args: ["-m", "scripted/dialogs"] });
+  await tui.ready();
+  await tui.submit("ask me everything");
+  await tui.waitFor("Would you like to grant these permissions?");
+  await using plain = await watch();
+  expect(await tui.screen()).toContain("Permission rule: network; write `/var/packages`");
+  await tui.capture("1-permissions");
+  await tui.type("a");
+  await tui.waitFor("What is it called?");
+  await tui.type("Broken build");
+  await sleep(300);
+  await tui.press("Enter");
+  expect(await tui.waitFor("Please sign in.")).toContain("https://issues.example/sign-in");
+  await tui.capture("2-page");
+  await tui.press("Enter");
+  await tui.waitFor("Finish in Browser");
+  await tui.press("Enter");
+  await tui.waitFor("Several things.");
+  // This dialog of the TUI has no fields: its yes fills nothing in, and another screen is there that can.
+  await tui.type("y");
+  await sleep(1_000);
+  expect(plain.outcomes()).toHaveLength(3);
+  plain.wire.respond(plain.wire.requests.at(-1)!.id, { action: "accept", content: { title: "From another screen" } });
+  await tui.waitFor("Which folder?");
+  await tui.capture("3-question");
+  await tui.type("2");
+  await sleep(300);
+  await tui.press("Enter");
+  await tui.waitFor("All dialogs are done.");
+  expect(plain.outcomes()).toEqual([
+    { kind: "approval", decision: "acceptForSession" },
+    { kind: "elicitation", action: "accept", content: { title: "Broken build" } },
+    { kind: "elicitation", action: "accept" },
+    { kind: "elicitation", action: "accept", content: { title: "From another screen" } },
+    { kind: "question", answers: { where: ["dist"] } },
+  ]);
+});
+
+test("what the TUI lists and the agent does not offer comes to less, and it is told; Esc ends the turn", async () => {
+  await using tui = await Tui.start(server.url, "once", { args: ["-m", "scripted/once"] });
+  await tui.ready();
+  await tui.submit("edit two files");
+  const dialog = await tui.waitFor("Would you like to make the following edits?");
+  expect(dialog).toContain("don't ask again for these files");
+  await using plain = await watch();
+  await tui.type("a");
+  await tui.waitFor("never.txt");
+  await sleep(500);
+  await tui.press("Escape");
+  await tui.waitFor("Conversation interrupted");
+  // One of its own at the start, and what became of the first answer.
+  await tui.waitFor("2 warnings");
+  expect(plain.outcomes()).toEqual([{ kind: "approval", decision: "accept" }, { kind: "approval", decision: "decline" }]);
+  expect(await tui.scrollback()).not.toContain("Never said.");
+  await tui.capture("interrupted");
 });

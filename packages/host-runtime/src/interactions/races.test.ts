@@ -149,6 +149,7 @@ test("answers of three clients, expiry, interrupt, the harness's exit and the ho
       }
     }
     await settle();
+    if (moves.some((step) => step.do === "hostStops")) expect(interactions.size).toBe(0);
     // Nobody answers any more: time must do it.
     clock.pass(120_000);
     await settle();
