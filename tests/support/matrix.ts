@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ThreadItem } from "@foldcast/protocol-core/wire";
+import type { ModelServer, ScenarioInput } from "../model-server/index.ts";
+import type { ReceivedRequest } from "./client.ts";
+import type { DesktopTurn } from "./desktop-turns.ts";
+import { LiveHistory, matrixTable } from "./live-history.ts";
+import { temporaryDir } from "./paths.ts";
+import { PlainClient } from "./plain-client.ts";
+import { startServer, type RunningServer } from "./server.ts";
+import { until } from "./wait.ts";
+
+/** What a scripted model says, in its order. */
+export type Replies = ScenarioInput["replies"];
+export const text = (words: string, chunks = 3): { text: string; chunks: number } => ({ text: words, chunks });
+export const tool = (id: string, name: string, input: object): { tool: { id: string; name: string; input: object } } => ({ tool: { id, name, input } });
+export const after = (id: string): { resultOf: string } => ({ resultOf: id });
+
+/** A real program with a home of its own and a scripted model in the place of its own. */
+export interface Bench extends AsyncDisposable {
+  model: ModelServer;
+  env: Readonly<Record<string, string>>;
+  workspace: string;
+}
+
+export interface MatrixSetup {
+  harness: string;
+  /** Name and version for the table. */
+  program: string;
+  /** As clients name it. */
+  model: string;
+  bench(): Promise<Bench>;
+}
+
+/** One run of the program in a thread of its own. */
+export class Run {
+  readonly threadId: string;
+  readonly client: PlainClient;
+  #asked: number;
+
+  constructor(client: PlainClient, threadId: string) {
+    this.client = client;
+    this.threadId = threadId;
+    this.#asked = client.wire.requests.length;
+  }
+
+  get turns(): DesktopTurn[] {
+    return this.client.threads.get(this.threadId) ?? [];
+  }
+
+  prompt(words: string): Promise<DesktopTurn> {
+    return this.client.prompt(this.threadId, words);
+  }
+
+  submit(words: string): Promise<string> {
+    return this.client.submit(this.threadId, words);
+  }
+
+  ended(turnId: string): Promise<DesktopTurn> {
+    return this.client.ended(this.threadId, turnId);
+  }
+
+  interrupt(turnId: string): Promise<unknown> {
+    return this.client.wire.request("turn/interrupt", { threadId: this.threadId, turnId });
+  }
+
+  /** The next request of the server to its clients. */
+  async request(): Promise<ReceivedRequest> {
+    const at = this.#asked++;
+    return until("a request", () => this.client.wire.requests[at], { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+  }
+
+  async approve(request: ReceivedRequest, decision: string): Promise<void> {
+    this.client.wire.respond(request.id, { decision });
+    await this.client.wire.waitFor("serverRequest/resolved", ({ requestId }) => requestId === request.id);
+  }
+
+  async item(what: string, fits: (item: ThreadItem) => boolean): Promise<ThreadItem> {
+    return until(what, () => this.turns.flatMap((turn) => turn.items).find(fits), { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+  }
+
+  /** The first turn from the one with this index on that has ended. */
+  async turnFrom(index: number): Promise<DesktopTurn> {
+    return until("another turn's end", () => this.turns.slice(index).find((one) => one.status !== "inProgress"), { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+  }
+
+  texts(turn: DesktopTurn): string[] {
+    return turn.items.flatMap((item) => (item.type === "agentMessage" ? [item.text] : []));
+  }
+}
+
+/**
+ * Scenarios of a real program, each played through a running host and then read again: from the host's history, and
+ * from the program's own file by a new process. What differs must be a known exception.
+ */
+export class Matrix {
+  readonly #setup: MatrixSetup;
+  readonly #history: LiveHistory;
+  readonly #dataDir: string;
+  readonly #cells = new Map<string, string>();
+  readonly #ran: { name: string; threadId: string; live: DesktopTurn[] }[] = [];
+  bench!: Bench;
+  server!: RunningServer;
+  client!: PlainClient;
+
+  constructor(setup: MatrixSetup) {
+    this.#setup = setup;
+    this.#history = new LiveHistory(setup.harness);
+    this.#dataDir = temporaryDir(`${setup.harness}-data`);
+    beforeAll(async () => {
+      this.bench = await setup.bench();
+      await this.start();
+    });
+    afterAll(async () => {
+      await this.client.close();
+      await this.server.stop();
+      await this.bench[Symbol.asyncDispose]();
+      console.log(`\n${matrixTable(this.#cells, setup.program)}\n`);
+    });
+  }
+
+  /** Starts the host, with what an earlier one left. */
+  async start(): Promise<void> {
+    this.server = await startServer({ dataDir: this.#dataDir, env: this.bench.env, args: ["--harness", this.#setup.harness] });
+    this.client = await PlainClient.connect(this.server.url);
+  }
+
+  async open(options: { permissions?: string } = {}): Promise<Run> {
+    const thread = await this.client.start({ model: this.#setup.model, cwd: this.bench.workspace, ...options });
+    return new Run(this.client, thread.id);
+  }
+
+  /** Declares one cell of the matrix. */
+  scenario(name: string, replies: () => Replies, play: (run: Run) => Promise<unknown>, options: { permissions?: string; cell?: string } = {}): void {
+    test(name, async () => {
+      const { model } = this.bench;
+      model.forget();
+      model.play({ replies: replies() });
+      const run = await this.open(options.permissions === undefined ? {} : { permissions: options.permissions });
+      await play(run);
+      await this.finish(name, run, options.cell);
+    });
+  }
+
+  /** What the program cannot do, and its own fact of that. */
+  cannot(name: string, fact: string): void {
+    this.#cells.set(name, `no: ${fact}`);
+  }
+
+  async finish(name: string, run: Run, cell = "yes"): Promise<void> {
+    const { model, env } = this.bench;
+    const { thread, turns } = await this.client.read(run.threadId);
+    const live = structuredClone(run.turns);
+    this.#history.expectSameTold(name, live, turns);
+    await this.#history.expectSameFile(name, live, thread.path!, env);
+    expect(model.unused().map((reply) => reply.blocks), "what the model was not asked for").toEqual([]);
+    expect(model.requests.filter((request) => request.reply === null).map((request) => request.said.slice(-300)), "what the model had no answer for").toEqual([]);
+    this.#ran.push({ name, threadId: run.threadId, live });
+    this.#cells.set(name, cell);
+  }
+
+  /** Reads everything that ran once more, as after a restart; and no exception is left without a use. */
+  async expectAllToldAgain(): Promise<void> {
+    for (const { name, threadId, live } of this.#ran) {
+      const { turns } = await this.client.read(threadId);
+      this.#history.expectSameTold(name, live, turns);
+    }
+    this.#history.expectAllUsed();
+  }
+}
