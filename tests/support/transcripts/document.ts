@@ -46,11 +46,11 @@ ${sentTable(results)}
 |---|---|
 | \`thread/revert\`, \`thread/rollback\` | the thread goes on in a copy of its session that ends before the turn; with a harness that cannot copy: not supported. Files on disk stay as they are |
 | \`thread/items/read\` | as described in the schema |
-| \`thread/search\` | finds names and first prompts; the texts of turns are not searched |
+| \`thread/search\`, \`thread/search/stream\`, \`thread/searchOccurrences\` | what was said in threads, as measured on the real server, and their names; a page takes no longer than two seconds, its cursor goes on from there; there are no partial results |
 | \`thread/queue/*\` | inputs that wait for the running turn's end; kept over a restart until they are sent |
 | \`threadSection/*\`, \`thread/section/move\` | kept by the host |
 | \`thread/settings/update\`, \`thread/metadata/update\` | settings apply from the next turn on; there are no projects |
-| \`thread/compact/start\`, \`thread/shellCommand\`, \`thread/goal/set\`, \`thread/goal/clear\`, \`thread/inject_items\`, \`thread/memoryMode/set\`, \`thread/backgroundTerminals/clean\`, \`thread/searchOccurrences\`, \`review/start\` | \`-32601\`, "… is not supported yet", with what is missing |
+| \`thread/compact/start\`, \`thread/shellCommand\`, \`thread/goal/set\`, \`thread/goal/clear\`, \`thread/inject_items\`, \`thread/memoryMode/set\`, \`thread/backgroundTerminals/clean\`, \`review/start\` | \`-32601\`, "… is not supported yet", with what is missing |
 | everything else | \`-32600\`, "unknown variant", as the real server answers what it does not know |
 `;
 }

@@ -1,24 +1,63 @@
-import { ThreadSearchParams } from "@foldcast/protocol-core/wire/params";
+import { DEFAULT_POLICY } from "@foldcast/protocol-core/delivery";
+import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
+import { ThreadSearchCancelParams, ThreadSearchOccurrencesParams, ThreadSearchParams } from "@foldcast/protocol-core/wire/params";
+import type { Host } from "../host.ts";
+import { occurrencesPage } from "../threads/occurrences.ts";
+import { searchThreads } from "../threads/search.ts";
 import { toWireThread } from "../threads/wire-thread.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
+import { parseThreadId } from "./thread-id.ts";
 
-/** Names and first prompts are searched; the texts of turns belong to the harnesses and are not. */
+/** Messages are the same in every dialect. */
+const VIEWER = { policy: DEFAULT_POLICY, detail: false };
+const MAX_STREAM_TERM_BYTES = 65_536;
+
+function demandTerm(request: string, term: string): void {
+  if (term.trim() === "") throw invalidRequest(`${request} requires a non-empty searchTerm`);
+}
+
+async function search(request: string, params: ThreadSearchParams, host: Host): Promise<object> {
+  demandTerm(request, params.searchTerm);
+  const page = await searchThreads({
+    records: await host.threads.records(),
+    params,
+    turnsOf: (record) => host.threads.turns({ record, actor: host.threads.loaded(record.id) }, VIEWER),
+    sourceOf: async ({ id, harness }) => (harness === null || host.threads.loaded(id) !== null ? null : ((await host.catalogue.adapters()).get(harness)?.history ?? null)),
+  });
+  return { ...page, data: page.data.map(({ record, snippet }) => ({ thread: host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null), snippet })) };
+}
+
 export const searchMethods: readonly Method[] = [
   method("thread/search", {
     owner: "host",
     params: ThreadSearchParams,
     experimental: true,
-    async handler(params, { host }) {
-      const term = params.searchTerm.trim().toLowerCase();
-      const page = await host.threads.list({ ...params, searchTerm: term });
-      return {
-        ...page,
-        data: page.data.map((record) => ({
-          thread: host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null),
-          snippet: record.name !== null && record.name.toLowerCase().includes(term) ? record.name : record.preview,
-        })),
-      };
+    handler: (params, { host }) => search("thread/search", params, host),
+  }),
+  // Partial results are there for a server that takes long; this one answers with what it has.
+  method("thread/search/stream", {
+    owner: "host",
+    params: ThreadSearchParams,
+    experimental: true,
+    handler(params, { host }) {
+      if (Buffer.byteLength(params.searchTerm.trim()) > MAX_STREAM_TERM_BYTES) throw invalidRequest(`thread/search/stream searchTerm exceeds ${MAX_STREAM_TERM_BYTES} bytes`);
+      return search("thread/search/stream", params, host);
+    },
+  }),
+  // A search ends by itself before a cancellation could help.
+  ...["thread/search/cancel", "thread/search/stream/cancel"].map((name) =>
+    method(name, { owner: "host", params: ThreadSearchCancelParams, experimental: true, handler: () => ({}) })),
+  method("thread/searchOccurrences", {
+    owner: "thread",
+    params: ThreadSearchOccurrencesParams,
+    experimental: true,
+    async handler({ threadId, searchTerm, cursor, limit }, { host }) {
+      const id = parseThreadId(threadId);
+      demandTerm("thread/searchOccurrences", searchTerm);
+      const known = await host.threads.find(id);
+      if (known === null || known.record.ephemeral || known.record.harness === null) throw notSupported("thread/searchOccurrences");
+      return occurrencesPage(await host.threads.turns(known, VIEWER), { searchTerm, cursor: cursor ?? null, limit: limit ?? null });
     },
   }),
 ];

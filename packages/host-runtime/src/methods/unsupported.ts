@@ -11,7 +11,6 @@ const MISSING: Readonly<Record<string, string>> = {
   "thread/memoryMode/set": "a harness keeps its memory by itself",
   "thread/backgroundTerminals/clean": "a harness ends its background commands by itself",
   "thread/backgroundTerminals/terminate": "a harness ends its background commands by itself",
-  "thread/searchOccurrences": "the texts of turns are not searched",
   "review/start": "no harness offers a review",
 };
 const STABLE = new Set(["thread/goal/set", "thread/goal/clear", "thread/inject_items", "review/start"]);

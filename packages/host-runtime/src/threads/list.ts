@@ -60,7 +60,7 @@ export function listThreads(records: Iterable<ThreadRecord>, params: ThreadListP
   const { sortKey, sectionId } = params;
   if (sortKey === "section_position" && sectionId == null) throw invalidRequest("section-position sorting requires a section filter");
   const position = params.cursor == null ? null : parsePosition(params.cursor);
-  const sign = (params.sortDirection ?? (sortKey === "section_position" ? "asc" : "desc")) === "asc" ? 1 : -1;
+  const sign = directionOf(params);
   const compare = (timeA: number, idA: string, timeB: number, idB: string): number => sign * (timeA - timeB || (idA < idB ? -1 : idA > idB ? 1 : 0));
 
   const isLeft = (record: ThreadRecord): boolean => {
@@ -68,19 +68,39 @@ export function listThreads(records: Iterable<ThreadRecord>, params: ThreadListP
     const time = sortValue(record, sortKey);
     return position.id === null ? sign * (time - position.time) > 0 : compare(time, record.id, position.time, position.id) > 0;
   };
-  const limit = Math.min(Math.max(params.limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
+  const limit = pageLimit(params.limit);
   const passes = filterOf(params);
   const rest = firstOf(records, limit + 1, (record) => isLeft(record) && passes(record), (a, b) => compare(sortValue(a, sortKey), a.id, sortValue(b, sortKey), b.id));
   const data = rest.slice(0, limit);
   const last = data.at(-1);
   const first = data[0];
-  const timeOf = (record: ThreadRecord, shift = 0): string => new Date(sortValue(record, sortKey) + shift).toISOString();
   return {
     data,
-    nextCursor: last !== undefined && rest.length > limit ? `${timeOf(last)}|${last.id}` : null,
-    // Measured: looking back, a page begins with the first of this one, and with all others of the same moment.
-    backwardsCursor: first === undefined ? null : timeOf(first, sign),
+    nextCursor: last !== undefined && rest.length > limit ? cursorAt(last, params) : null,
+    backwardsCursor: first === undefined ? null : backwardsCursor(first, params),
   };
+}
+
+type Order = Pick<ThreadListParams, "sortKey" | "sortDirection">;
+
+function directionOf({ sortKey, sortDirection }: Order): 1 | -1 {
+  return (sortDirection ?? (sortKey === "section_position" ? "asc" : "desc")) === "asc" ? 1 : -1;
+}
+
+const timeOf = (record: ThreadRecord, { sortKey }: Order, shift = 0): string => new Date(sortValue(record, sortKey) + shift).toISOString();
+
+/** The cursor of what comes behind a thread in a list. */
+export function cursorAt(record: ThreadRecord, order: Order): string {
+  return `${timeOf(record, order)}|${record.id}`;
+}
+
+/** Measured: looking back, a page begins with the first of this one, and with all others of the same moment. */
+export function backwardsCursor(first: ThreadRecord, order: Order): string {
+  return timeOf(first, order, directionOf(order));
+}
+
+export function pageLimit(limit: number | null | undefined): number {
+  return Math.min(Math.max(limit ?? DEFAULT_LIMIT, 1), MAX_LIMIT);
 }
 
 /** The first `count` in order, of those that are wanted. A page of thousands does not need all of them sorted. */

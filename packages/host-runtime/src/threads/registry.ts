@@ -71,8 +71,13 @@ export class ThreadRegistry {
     return actor;
   }
 
+  /** All that may be listed, in no particular order. */
+  records(): Promise<ThreadRecord[]> {
+    return this.#known.records();
+  }
+
   async list(params: ThreadListParams): Promise<Page<ThreadRecord>> {
-    return listThreads(await this.#known.records(), params);
+    return listThreads(await this.records(), params);
   }
 
   /**

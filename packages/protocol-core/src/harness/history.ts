@@ -94,6 +94,8 @@ export interface HistorySource {
    * whole file is indexed for it.
    */
   peek?(file: string): Promise<SessionPeek | null>;
+  /** What was said stands whole in JSON strings of the file, so that a search may look at its bytes before it reads them. */
+  readonly wholeTexts?: boolean;
   /**
    * Of all sessions found, the files that others supersede: copies that only a look at several files can tell. Called
    * again whenever one of them has changed.

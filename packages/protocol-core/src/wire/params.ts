@@ -165,6 +165,8 @@ export const ThreadSearchParams = struct("ThreadSearchParams", {
   archived: flag.nullish(),
   searchTerm: text,
 });
+export const ThreadSearchOccurrencesParams = struct("ThreadSearchOccurrencesParams", { ...thread, ...page, searchTerm: text });
+export const ThreadSearchCancelParams = struct("ThreadSearchCancelParams", { requestId: z.union([z.string(), z.int()], { error: "untagged enum RequestId" }) });
 const metadata = { responsesapiClientMetadata: map.nullish() };
 export const ThreadQueueAddParams = struct("ThreadQueueAddParams", { ...thread, ...metadata, input: list(UserInputParam), clientUserMessageId: text });
 export const ThreadQueueListParams = struct("ThreadQueueListParams", { ...thread, ...page });
@@ -247,6 +249,7 @@ export type ThreadResumeParams = Of<typeof ThreadResumeParams>;
 export type ThreadForkParams = Of<typeof ThreadForkParams>;
 export type ThreadListParams = Of<typeof ThreadListParams>;
 export type ThreadTurnsListParams = Of<typeof ThreadTurnsListParams>;
+export type ThreadSearchParams = Of<typeof ThreadSearchParams>;
 export type ThreadItemsListParams = Of<typeof ThreadItemsListParams>;
 export type ThreadSettingsUpdateParams = Of<typeof ThreadSettingsUpdateParams>;
 export type TurnStartParams = Of<typeof TurnStartParams>;
