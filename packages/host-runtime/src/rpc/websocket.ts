@@ -46,7 +46,8 @@ export interface WebSocketOptions {
 /** An HTTP server that upgrades every path, and answers `/readyz` and `/healthz`. Not yet listening. */
 export class WebSocketHost {
   readonly server: Server;
-  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES });
+  // One message a turn of the event loop from each client: one that floods does not keep the others waiting.
+  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES, allowSynchronousEvents: false });
   readonly #options: WebSocketOptions;
   readonly #heartbeat: NodeJS.Timeout;
 

@@ -46,16 +46,12 @@ export class MemoryThreadStore implements ThreadStore {
   saveThread(record: ThreadRecord): void {
     const old = this.#threads.get(record.id);
     this.#undo?.push(() => {
-      if (old !== undefined) return this.saveThread(old);
+      if (old !== undefined) return this.#put(old);
       this.#forgetNative(record.id);
       this.#threads.delete(record.id);
     });
-    this.#forgetNative(record.id);
     if (old?.nativeSessionId != null && old.nativeSessionId !== record.nativeSessionId) this.#hide(old);
-    this.#threads.set(record.id, { ...record });
-    if (record.harness !== null && record.nativeSessionId !== null) {
-      this.#byNative.set(nativeKey(record.harness, record.nativeSessionId), record.id);
-    }
+    this.#put({ ...record });
   }
 
   deleteThread(id: string): void {
@@ -64,7 +60,7 @@ export class MemoryThreadStore implements ThreadStore {
     const queue = this.#queues.get(id);
     this.#undo?.push(() => {
       if (queue !== undefined) this.#queues.set(id, queue);
-      if (old !== undefined) this.saveThread(old);
+      if (old !== undefined) this.#put(old);
       for (const turn of turns) this.saveTurn(id, turn);
     });
     this.#forgetNative(id);
@@ -171,6 +167,12 @@ export class MemoryThreadStore implements ThreadStore {
     if (this.#hidden.has(key)) return;
     this.#undo?.push(() => void this.#hidden.delete(key));
     this.#hidden.set(key, { harness, nativeSessionId });
+  }
+
+  #put(record: ThreadRecord): void {
+    this.#forgetNative(record.id);
+    this.#threads.set(record.id, record);
+    if (record.harness !== null && record.nativeSessionId !== null) this.#byNative.set(nativeKey(record.harness, record.nativeSessionId), record.id);
   }
 
   #forgetNative(id: string): void {

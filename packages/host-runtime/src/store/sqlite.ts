@@ -132,8 +132,23 @@ export class SqliteThreadStore implements ThreadStore {
 
   #sql(text: string): SqlStatement {
     let statement = this.#statements.get(text);
-    if (statement === undefined) this.#statements.set(text, (statement = this.#database.prepare(text)));
+    if (statement === undefined) {
+      const prepared = this.#database.prepare(text);
+      statement = { get: (...values) => prepared.get(...values), all: (...values) => prepared.all(...values), run: (...values) => this.#run(prepared, values) };
+      this.#statements.set(text, statement);
+    }
     return statement;
+  }
+
+  #run(statement: SqlStatement, values: Parameters<SqlStatement["run"]>): unknown {
+    try {
+      return statement.run(...values);
+    } catch (error) {
+      if (this.#depth > 0 || !(error instanceof Error && /full|I\/O/i.test(error.message))) throw error;
+      // It may be the log of changes alone that has no room; taken over into the file it starts anew.
+      this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      return statement.run(...values);
+    }
   }
 }
 
