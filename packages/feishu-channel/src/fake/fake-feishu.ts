@@ -55,6 +55,26 @@ export interface Say {
   readonly createTimeMs?: number;
 }
 
+export interface AddChat {
+  /** Default `group`; `topic` for a group in which every message starts a topic. */
+  readonly mode?: Chat["mode"];
+  readonly name?: string;
+  /** Open ids; the first owns the chat. */
+  readonly people: readonly string[];
+  readonly threads?: boolean;
+  readonly threadForm?: boolean;
+  readonly withoutBot?: boolean;
+  readonly chatId?: string;
+}
+
+export interface Attach {
+  readonly chatId: string;
+  readonly from: string;
+  readonly kind: "image" | "file";
+  readonly name: string;
+  readonly base64: string;
+}
+
 /**
  * A Feishu server in this process: REST, CardKit, the long connection and the people behind it. All state is in memory.
  * Its methods are what a test (or, over HTTP, another process) does to it and reads from it; each takes one object.
@@ -84,8 +104,12 @@ export class FakeFeishu {
     this.#store.apps.set(this.app.appId, this.app);
     this.#cards = new CardStore({ clock: this.clock, rules: this.#rules, limits: { ...strictCardLimits, ...options.cardLimits }, knownImage: (key) => this.#files.has(key) });
     const config: ClientConfig = { PingInterval: 120, ReconnectCount: -1, ReconnectInterval: 1, ReconnectNonce: 0, ...options.clientConfig };
-    this.#connection = new LongConnection({ clock: this.clock, config, fragmentBytes: options.fragmentBytes ?? 64 * 1024, answerMs: options.answerMs ?? defaultAnswerMs, onReady: (appId) => this.#events.connected(appId) });
-    this.#events = new EventQueue({ clock: this.clock, rules: this.#rules, connection: this.#connection, faults: (type) => this.#faults.onEvent(type), redeliverOnConnect: options.redeliverOnConnect ?? false });
+    this.#connection = new LongConnection({
+      clock: this.clock, config, fragmentBytes: options.fragmentBytes ?? 64 * 1024, answerMs: options.answerMs ?? defaultAnswerMs, onReady: (appId) => this.#events.connected(appId),
+    });
+    this.#events = new EventQueue({
+      clock: this.clock, rules: this.#rules, connection: this.#connection, faults: (type) => this.#faults.onEvent(type), redeliverOnConnect: options.redeliverOnConnect ?? false,
+    });
     this.#clicks = new ClickService({ store: this.#store, cards: this.#cards, rules: this.#rules, connection: this.#connection });
     const messages = new MessageService({ store: this.#store, cards: this.#cards, rules: this.#rules, files: this.#files, audit: () => this.#audit });
     this.#rest = new RestServer({
@@ -131,9 +155,9 @@ export class FakeFeishu {
   }
 
   /** A chat with the bot in it. A direct chat is made with `mode: "p2p"` and one person. */
-  addChat({ mode = "group", name = "group", people, threads, threadForm, withoutBot, chatId }: { readonly mode?: Chat["mode"]; readonly name?: string; readonly people: readonly string[]; readonly threads?: boolean; readonly threadForm?: boolean; readonly withoutBot?: boolean; readonly chatId?: string }): { readonly chatId: string } {
+  addChat({ mode = "group", name = "group", people, threads, threadForm, withoutBot, chatId }: AddChat): { readonly chatId: string } {
     const bots = withoutBot === true ? [] : [this.app.appId];
-    const chat = this.#store.addChat({ mode, name, people, bots, ...(threads !== undefined && { threads }), ...(threadForm !== undefined && { threadForm }), ...(chatId !== undefined && { chatId }), ...(people[0] !== undefined && { owner: people[0] }) });
+    const chat = this.#store.addChat({ mode, name, people, bots, threads, threadForm, chatId, owner: people[0] });
     return { chatId: chat.chatId };
   }
 
@@ -142,12 +166,11 @@ export class FakeFeishu {
     const chat = this.#chat(chatId);
     if (inside) chat.bots.add(this.app.appId);
     else chat.bots.delete(this.app.appId);
-    const eventId = this.#store.newId("ev");
-    this.#events.add(this.app.appId, eventId, inside ? "im.chat.member.bot.added_v1" : "im.chat.member.bot.deleted_v1", botMembership(this.app, eventId, inside, chat, this.#person(by), this.clock.now()));
+    this.#tell(inside ? "im.chat.member.bot.added_v1" : "im.chat.member.bot.deleted_v1", (eventId) => botMembership(this.app, eventId, inside, chat, this.#person(by), this.clock.now()));
   }
 
   /** A person writes; the app gets the event where it would: in direct chats, and in groups as the bot sees every message. */
-  say(say: Say): { readonly messageId: string; readonly eventId: string } {
+  say(say: Say): { readonly messageId: string; readonly eventId: string | null } {
     const chat = this.#chat(say.chatId);
     const sender = this.#person(say.from);
     const to = say.replyTo === undefined ? null : this.#message(say.replyTo);
@@ -160,14 +183,15 @@ export class FakeFeishu {
       rootId: to === null ? null : (to.rootId ?? to.messageId), parentId: to?.messageId ?? null, threadId, msgType: say.type ?? "text", content: JSON.stringify(say.content ?? { text }),
       sender: { kind: "user", id: sender.openId }, cardId: null, card: null, mentions, ...(say.createTimeMs !== undefined && { createTimeMs: say.createTimeMs }),
     });
-    const eventId = this.#store.newId("ev");
     const names = (openId: string): Json => (openId === this.app.botOpenId ? { open_id: openId, union_id: `on_${openId.slice(3)}`, user_id: "" } : personIds(this.#person(openId)));
-    if (chat.bots.has(this.app.appId)) this.#events.add(this.app.appId, eventId, "im.message.receive_v1", messageReceived(this.app, eventId, message, chat.mode === "p2p" ? "p2p" : "group", sender, names));
+    if (!chat.bots.has(this.app.appId)) return { messageId: message.messageId, eventId: null };
+    const type = chat.mode === "p2p" ? "p2p" : "group";
+    const eventId = this.#tell("im.message.receive_v1", (id) => messageReceived(this.app, id, message, type, sender, names));
     return { messageId: message.messageId, eventId };
   }
 
   /** A person sends an image or a file; `base64` are its bytes. */
-  attach({ chatId, from, kind, name, base64 }: { readonly chatId: string; readonly from: string; readonly kind: "image" | "file"; readonly name: string; readonly base64: string }): { readonly messageId: string; readonly key: string } {
+  attach({ chatId, from, kind, name, base64 }: Attach): { readonly messageId: string; readonly key: string } {
     const { key } = this.#files.add(kind, name, Buffer.from(base64, "base64"), kind === "image" ? "image/png" : "application/octet-stream");
     const { messageId } = this.say({ chatId, from, type: kind, content: kind === "image" ? { image_key: key } : { file_key: key, file_name: name } });
     return { messageId, key };
@@ -177,13 +201,11 @@ export class FakeFeishu {
   takeBack({ messageId, deleted = false }: { readonly messageId: string; readonly deleted?: boolean }): void {
     const message = this.#message(messageId);
     message.gone = deleted ? "deleted" : "recalled";
-    const eventId = this.#store.newId("ev");
-    this.#events.add(this.app.appId, eventId, "im.message.recalled_v1", messageRecalled(this.app, eventId, message, this.clock.now()));
+    this.#tell("im.message.recalled_v1", (eventId) => messageRecalled(this.app, eventId, message, this.clock.now()));
   }
 
   read({ by, messageIds }: { readonly by: string; readonly messageIds: readonly string[] }): void {
-    const eventId = this.#store.newId("ev");
-    this.#events.add(this.app.appId, eventId, "im.message.message_read_v1", messageRead(this.app, eventId, this.#person(by), messageIds, this.clock.now()));
+    this.#tell("im.message.message_read_v1", (eventId) => messageRead(this.app, eventId, this.#person(by), messageIds, this.clock.now()));
   }
 
   /** A person presses something on a card; resolves when the app has answered, or three seconds have passed. */
@@ -304,6 +326,12 @@ export class FakeFeishu {
       entry.bytes += bytes;
     }
     return { calls: this.#callCount, pings: this.#connection.pings, byApi };
+  }
+
+  #tell(eventType: string, body: (eventId: string) => Json): string {
+    const eventId = this.#store.newId("ev");
+    this.#events.add(this.app.appId, eventId, eventType, body(eventId));
+    return eventId;
   }
 
   #noteCall(call: CallRecord): void {

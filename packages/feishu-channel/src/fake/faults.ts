@@ -120,7 +120,9 @@ export interface PlanOptions {
   readonly maxDelayMs?: number;
 }
 
-const allKinds: readonly FaultKind[] = ["rateLimit", "serverError", "lostAnswer", "cut", "slow", "refuse", "closeSocket", "silentSocket", "clockJump", "duplicateEvent", "lateEvent", "lostEvent"];
+const allKinds: readonly FaultKind[] = [
+  "rateLimit", "serverError", "lostAnswer", "cut", "slow", "refuse", "closeSocket", "silentSocket", "clockJump", "duplicateEvent", "lateEvent", "lostEvent",
+];
 
 /** The same faults for the same seed, each placed where it will fire. */
 export function planFaults(seed: number, options: PlanOptions): PlannedFault[] {

@@ -82,8 +82,11 @@ export class ApiClient {
   /** A download: the body as it is, or Feishu's JSON when it says no. */
   async download(request: BinaryRequest, options: CallOptions = {}): Promise<Outcome<BinaryAnswer>> {
     const { path, params, timeoutMs, maxBytes } = request;
+    const build = (signal: AbortSignal): SdkRequest => ({
+      method: "GET", url: path, params, timeout: timeoutMs, signal, responseType: "arraybuffer", maxContentLength: Math.max(maxBytes, refusalBytes), $return_headers: true,
+    });
     const send = (): Promise<Outcome<BinaryAnswer>> =>
-      this.#send<BinaryAnswer>(timeoutMs, (signal) => ({ method: "GET", url: path, params, timeout: timeoutMs, signal, responseType: "arraybuffer", maxContentLength: Math.max(maxBytes, refusalBytes), $return_headers: true }), (answer) => {
+      this.#send<BinaryAnswer>(timeoutMs, build, (answer) => {
         if (isJsonAnswer(answer.headers["content-type"])) {
           const envelope = envelopeShape.safeParse(parseBody(answer.data));
           if (envelope.success && envelope.data.code !== 0) return refusalOf(answer);
@@ -170,7 +173,8 @@ function readAnswer<T>(answer: z.infer<typeof answerShape>, shape: z.ZodType<T>)
 /** An answer that says no: by its HTTP status, its code, or both. */
 function refusalOf(answer: z.infer<typeof answerShape>): Outcome<never> {
   const envelope = envelopeShape.safeParse(parseBody(answer.data));
-  if (!envelope.success && answer.status < 500 && answer.status !== 408 && answer.status !== 429) return localRefusal("unknown", `HTTP ${answer.status} without Feishu's JSON`, answer.status);
+  const meansItself = answer.status >= 500 || answer.status === 408 || answer.status === 429;
+  if (!envelope.success && !meansItself) return localRefusal("unknown", `HTTP ${answer.status} without Feishu's JSON`, answer.status);
   const reset = Number(answer.headers["x-ogw-ratelimit-reset"] ?? NaN);
   const logId = answer.headers["x-tt-logid"];
   return readRefusal({

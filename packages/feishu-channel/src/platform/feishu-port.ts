@@ -56,7 +56,9 @@ export function createFeishuPort(config: PlatformConfig, sdk: SdkModule = loadSd
   const agents = makeAgents(domain, config.proxy ?? "environment", process.env);
   if (agents.via !== null) log.info(`Feishu is reached through ${agents.via}`);
   const maxBody = 128 * 1024 * 1024;
-  const http = sdk.defaultHttpInstance.create({ timeout: 30_000, proxy: false, httpAgent: agents.http, httpsAgent: agents.https, maxRedirects: 0, maxContentLength: maxBody, maxBodyLength: maxBody });
+  const http = sdk.defaultHttpInstance.create({
+    timeout: 30_000, proxy: false, httpAgent: agents.http, httpsAgent: agents.https, maxRedirects: 0, maxContentLength: maxBody, maxBodyLength: maxBody,
+  });
   http.interceptors.response.use((answer) => (answer.config.$return_headers === true ? { status: answer.status, headers: { ...answer.headers }, data: answer.data } : answer.data));
   // The SDK decides by its own level what to format; everything is asked for, `log` decides what is kept.
   const common = { appId: config.appId, appSecret: config.appSecret, domain, httpInstance: http, logger: redactingLogger(redactor, log), loggerLevel: sdk.LoggerLevel.trace };
@@ -73,11 +75,15 @@ export function createFeishuPort(config: PlatformConfig, sdk: SdkModule = loadSd
         ...common, ...callbacks, agent: domain.startsWith("https:") ? agents.https : agents.http,
         handshakeTimeoutMs: config.handshakeTimeoutMs ?? 15_000, wsConfig: { pingTimeout: pingTimeoutMs / 1_000 },
       });
-      for (const part of adaptWsClient(client, { timeoutMs: pingTimeoutMs, capMs: config.pingIntervalCapMs ?? 30_000 })) log.warn(`this version of the SDK is not as known: ${part} left as they are`);
+      const unknown = adaptWsClient(client, { timeoutMs: pingTimeoutMs, capMs: config.pingIntervalCapMs ?? 30_000 });
+      for (const part of unknown) log.warn(`this version of the SDK is not as known: ${part} left as they are`);
       return client;
     },
   });
-  return new SdkFeishuPort({ appId: config.appId, api, pacer, dispatch, connection, transferTimeoutMs: config.transferTimeoutMs ?? 120_000, dropIdleSockets: () => dropIdleSockets([agents.http, agents.https]) });
+  return new SdkFeishuPort({
+    appId: config.appId, api, pacer, dispatch, connection, transferTimeoutMs: config.transferTimeoutMs ?? 120_000,
+    dropIdleSockets: () => dropIdleSockets([agents.http, agents.https]),
+  });
 }
 
 interface Parts {
@@ -148,7 +154,7 @@ class SdkFeishuPort implements port.FeishuPort {
     return this.#write("card.settings", "PATCH", "/settings", write, { settings: JSON.stringify({ config }) }, options);
   }
 
-  sendMessage(message: { readonly to: port.Recipient; readonly body: port.MessageBody; readonly uuid?: string }, options?: port.CallOptions): Promise<Outcome<port.SentMessage>> {
+  sendMessage(message: port.NewMessage, options?: port.CallOptions): Promise<Outcome<port.SentMessage>> {
     const { to, body, uuid } = message;
     const [kind, id] = "chatId" in to ? ["chat_id", to.chatId] : ["open_id", to.openId];
     return this.#api.call({
@@ -157,7 +163,7 @@ class SdkFeishuPort implements port.FeishuPort {
     }, options);
   }
 
-  replyMessage(message: { readonly messageId: string; readonly body: port.MessageBody; readonly inThread?: boolean; readonly uuid?: string }, options?: port.CallOptions): Promise<Outcome<port.SentMessage>> {
+  replyMessage(message: port.NewReply, options?: port.CallOptions): Promise<Outcome<port.SentMessage>> {
     const { messageId, body, inThread, uuid } = message;
     return this.#api.call({
       api: "message.reply", method: "POST", path: `/open-apis/im/v1/messages/${encodeURIComponent(messageId)}/reply`,
@@ -178,7 +184,8 @@ class SdkFeishuPort implements port.FeishuPort {
 
   getMessage(messageId: string, options?: port.CallOptions): Promise<Outcome<port.MessageRecord>> {
     // Without the content type a card comes as a shortened form that nobody sent.
-    return this.#api.call({ api: "message.get", method: "GET", path: messagePath(messageId), params: { ...userIds, card_msg_content_type: "user_card_content" }, answer: messageAnswer }, options);
+    const params = { ...userIds, card_msg_content_type: "user_card_content" };
+    return this.#api.call({ api: "message.get", method: "GET", path: messagePath(messageId), params, answer: messageAnswer }, options);
   }
 
   listMessages(query: port.MessageQuery, options?: port.CallOptions): Promise<Outcome<port.MessagePage>> {
@@ -203,9 +210,11 @@ class SdkFeishuPort implements port.FeishuPort {
     return this.#api.call({ api: "image.upload", method: "POST", path: "/open-apis/im/v1/images", form, timeoutMs: this.#parts.transferTimeoutMs, answer }, options);
   }
 
-  async downloadResource(resource: { readonly messageId: string; readonly key: string; readonly kind: "image" | "file"; readonly maxBytes: number }, options?: port.CallOptions): Promise<Outcome<port.DownloadedResource>> {
-    const path = `${messagePath(resource.messageId)}/resources/${encodeURIComponent(resource.key)}`;
-    const outcome = await this.#api.download({ api: "resource.download", path, params: { type: resource.kind }, timeoutMs: this.#parts.transferTimeoutMs, maxBytes: resource.maxBytes }, options);
+  async downloadResource(resource: port.SentResource, options?: port.CallOptions): Promise<Outcome<port.DownloadedResource>> {
+    const { messageId, key, kind, maxBytes } = resource;
+    const path = `${messagePath(messageId)}/resources/${encodeURIComponent(key)}`;
+    const request = { api: "resource.download", path, params: { type: kind }, timeoutMs: this.#parts.transferTimeoutMs, maxBytes } as const;
+    const outcome = await this.#api.download(request, options);
     if (outcome.kind !== "ok") return outcome;
     const { bytes, headers } = outcome.value;
     const contentType = headers["content-type"];
@@ -222,7 +231,8 @@ class SdkFeishuPort implements port.FeishuPort {
     let pageToken: string | null = "";
     while (pageToken !== null && members.length < limit) {
       const params: Record<string, string> = { member_id_type: "open_id", page_size: "100", ...(pageToken !== "" && { page_token: pageToken }) };
-      const page: Outcome<z.infer<typeof membersAnswer>> = await this.#api.call({ api: "chat.members", method: "GET", path: `${chatPath(chatId)}/members`, params, answer: membersAnswer }, call);
+      const request = { api: "chat.members", method: "GET", path: `${chatPath(chatId)}/members`, params, answer: membersAnswer } as const;
+      const page: Outcome<z.infer<typeof membersAnswer>> = await this.#api.call(request, call);
       if (page.kind !== "ok") return page;
       const data: z.infer<typeof membersAnswer>["data"] = page.value.data;
       members.push(...data.items.map((item) => ({ openId: item.member_id, name: item.name })));
@@ -243,7 +253,9 @@ class SdkFeishuPort implements port.FeishuPort {
 
   userInfo(openId: string, options?: port.CallOptions): Promise<Outcome<port.UserInfo>> {
     const optional = z.string().min(1).nullish().catch(null);
-    const answer = z.object({ data: z.object({ user: z.object({ name: optional, locale: optional }) }) }).transform(({ data }) => ({ openId, name: data.user.name ?? null, locale: data.user.locale ?? null }));
+    const answer = z
+      .object({ data: z.object({ user: z.object({ name: optional, locale: optional }) }) })
+      .transform(({ data: { user } }) => ({ openId, name: user.name ?? null, locale: user.locale ?? null }));
     return this.#api.call({ api: "user.get", method: "GET", path: `/open-apis/contact/v3/users/${encodeURIComponent(openId)}`, params: userIds, answer }, options);
   }
 
@@ -255,7 +267,8 @@ class SdkFeishuPort implements port.FeishuPort {
   #write(api: port.ApiName, method: "PUT" | "POST" | "PATCH", path: string, write: port.CardWrite, data: object, options?: port.CallOptions): Promise<Outcome<null>> {
     const { cardId, sequence, uuid } = write;
     return this.#api.call({
-      api, method, path: `/open-apis/cardkit/v1/cards/${encodeURIComponent(cardId)}${path}`, data: { ...data, sequence, ...(uuid !== undefined && { uuid }) }, target: { cardId }, answer: done,
+      api, method, path: `/open-apis/cardkit/v1/cards/${encodeURIComponent(cardId)}${path}`,
+      data: { ...data, sequence, ...(uuid !== undefined && { uuid }) }, target: { cardId }, answer: done,
     }, options);
   }
 }

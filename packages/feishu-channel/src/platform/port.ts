@@ -60,16 +60,19 @@ export interface FeishuPort {
    * A new message in a chat, or to a person's direct chat. The same `uuid` (at most 50 characters) within one hour gives
    * the first message again instead of a second. Delivered only when the outcome is ok: then it holds Feishu's id.
    */
-  sendMessage(message: { readonly to: Recipient; readonly body: MessageBody; readonly uuid?: string }, options?: CallOptions): Promise<Outcome<SentMessage>>;
+  sendMessage(message: NewMessage, options?: CallOptions): Promise<Outcome<SentMessage>>;
   /** An answer to a message, in its topic with `inThread` (refused as `noThread` where topics are not possible). `uuid` as in `sendMessage`. */
-  replyMessage(message: { readonly messageId: string; readonly body: MessageBody; readonly inThread?: boolean; readonly uuid?: string }, options?: CallOptions): Promise<Outcome<SentMessage>>;
+  replyMessage(message: NewReply, options?: CallOptions): Promise<Outcome<SentMessage>>;
   /** Replaces the card of a message by the message's id (PATCH im/v1/messages/:id): for cards that were sent as JSON, not as entity; up to 14 days, silent. Idempotent. */
   patchMessageCard(messageId: string, card: CardDocument, options?: CallOptions): Promise<Outcome<null>>;
   /** Takes a message of ours back. Idempotent: taken back before counts as `gone`. */
   recallMessage(messageId: string, options?: CallOptions): Promise<Outcome<null>>;
   /** One message as it stands; a recalled one has `deleted: true`. Cards come as the card JSON that the reader has. */
   getMessage(messageId: string, options?: CallOptions): Promise<Outcome<MessageRecord>>;
-  /** The messages of a chat or topic, a page (at most 50) at a time: for looking up what was really sent. */
+  /**
+   * The messages of a chat or topic, a page (at most 50) at a time: for looking up what was really sent. Of a topic the
+   * chat's own list has the first message only. In groups it needs the scope `im:message.group_msg`.
+   */
   listMessages(query: MessageQuery, options?: CallOptions): Promise<Outcome<MessagePage>>;
 
   /** A file for a `file` message: at most 30 MB, not empty. Not idempotent, but a lost key is harmless. */
@@ -77,7 +80,7 @@ export interface FeishuPort {
   /** An image for a card or an `image` message: at most 10 MB, not empty. */
   uploadImage(bytes: Uint8Array, options?: CallOptions): Promise<Outcome<{ readonly imageKey: string }>>;
   /** A file or image that somebody sent (at most 100 MB; not from cards or merged forwards). Larger than `maxBytes` is refused as `tooLarge`. */
-  downloadResource(resource: { readonly messageId: string; readonly key: string; readonly kind: "image" | "file"; readonly maxBytes: number }, options?: CallOptions): Promise<Outcome<DownloadedResource>>;
+  downloadResource(resource: SentResource, options?: CallOptions): Promise<Outcome<DownloadedResource>>;
 
   chatInfo(chatId: string, options?: CallOptions): Promise<Outcome<ChatInfo>>;
   /** The people of a chat (never the bots), all pages up to `limit` (default 500). */
@@ -170,7 +173,10 @@ export interface CardWrite {
 /** The five actions of `batch_update`. Element ids: `^[A-Za-z][A-Za-z0-9_]{0,19}$`, unique in the card. */
 export type CardBatchAction =
   | { readonly action: "partial_update_setting"; readonly params: { readonly settings: object } }
-  | { readonly action: "add_elements"; readonly params: { readonly type: "insert_before" | "insert_after" | "append"; readonly target_element_id?: string; readonly elements: readonly object[] } }
+  | {
+      readonly action: "add_elements";
+      readonly params: { readonly type: "insert_before" | "insert_after" | "append"; readonly target_element_id?: string; readonly elements: readonly object[] };
+    }
   | { readonly action: "delete_elements"; readonly params: { readonly element_ids: readonly string[] } }
   | { readonly action: "partial_update_element"; readonly params: { readonly element_id: string; readonly partial_element: object } }
   | { readonly action: "update_element"; readonly params: { readonly element_id: string; readonly element: object } };
@@ -187,6 +193,28 @@ export type MessageBody =
   | { readonly type: "post"; readonly title: string; readonly paragraphs: readonly (readonly object[])[] }
   | { readonly type: "image"; readonly imageKey: string }
   | { readonly type: "file"; readonly fileKey: string };
+
+export interface NewMessage {
+  readonly to: Recipient;
+  readonly body: MessageBody;
+  readonly uuid?: string;
+}
+
+export interface NewReply {
+  /** The message that is answered. */
+  readonly messageId: string;
+  readonly body: MessageBody;
+  readonly inThread?: boolean;
+  readonly uuid?: string;
+}
+
+/** A file or image of a message that somebody sent, by the key in its content. */
+export interface SentResource {
+  readonly messageId: string;
+  readonly key: string;
+  readonly kind: "image" | "file";
+  readonly maxBytes: number;
+}
 
 export interface SentMessage {
   readonly messageId: string;

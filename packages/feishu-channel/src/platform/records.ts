@@ -40,10 +40,15 @@ export const chatAnswer = (chatId: string): z.ZodType<ChatInfo> =>
         user_count: z.coerce.number().nullish().catch(null),
       }),
     })
-    .transform(({ data }) => ({ chatId, name: data.name, mode: data.chat_mode, threadForm: data.group_message_type === "thread", ownerOpenId: data.owner_id, userCount: data.user_count ?? null }));
+    .transform(({ data }) => ({
+      chatId, name: data.name, mode: data.chat_mode, threadForm: data.group_message_type === "thread", ownerOpenId: data.owner_id, userCount: data.user_count ?? null,
+    }));
 
 export const membersAnswer = z.object({
-  data: z.object({ items: z.array(z.object({ member_id: text, name: z.string().catch("") })).nullish().transform((items) => items ?? []), has_more: z.boolean().catch(false), page_token: optional }),
+  data: z.object({
+    items: z.array(z.object({ member_id: text, name: z.string().catch("") })).nullish().transform((items) => items ?? []),
+    has_more: z.boolean().catch(false), page_token: optional,
+  }),
 });
 
 /** The fields `msg_type` and `content` of a message that is to be sent. */

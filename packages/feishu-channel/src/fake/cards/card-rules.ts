@@ -37,6 +37,11 @@ export class CardFault extends Error {
   }
 }
 
+/** What the server cannot parse, with its own words in front. */
+function malformed(rule: Rule, what: string): CardFault {
+  return new CardFault(rule, 200621, `parse card json err: ${what}`);
+}
+
 const idForm = /^[A-Za-z][A-Za-z0-9_]{0,19}$/;
 
 /** Checks a whole card as the server would; throws the first `CardFault`. `knownImage` tells whether a key was uploaded. */
@@ -83,10 +88,10 @@ class Walk {
   }
 
   object(value: unknown, shape: Shape, path: string, depth: number): void {
-    if (!isJson(value)) throw new CardFault("card.properties", 200621, `parse card json err: ${path} must be an object`);
+    if (!isJson(value)) throw malformed("card.properties", `${path} must be an object`);
     for (const [name, inner] of Object.entries(value)) {
       const kind = Object.hasOwn(shape, name) ? shape[name] : undefined;
-      if (kind === undefined) throw new CardFault("card.properties", 200621, `parse card json err: unknown property ${name} of ${path}`);
+      if (kind === undefined) throw malformed("card.properties", `unknown property ${name} of ${path}`);
       if (inner !== null && inner !== undefined) this.#value(inner, kind, `${path}.${name}`, depth);
     }
   }
@@ -95,7 +100,7 @@ class Walk {
     if (kind === "value") return;
     if (kind === "element") return this.#element(value, path, depth);
     if (kind !== "elements" && "object" in kind) return this.object(value, objects[kind.object], path, depth);
-    if (!Array.isArray(value)) throw new CardFault("card.properties", 200621, `parse card json err: ${path} must be a list`);
+    if (!Array.isArray(value)) throw malformed("card.properties", `${path} must be a list`);
     for (const [index, item] of value.entries()) {
       if (kind === "elements") this.#element(item, `${path}[${index}]`, depth);
       else this.object(item, objects[kind.list], `${path}[${index}]`, depth);
@@ -104,27 +109,28 @@ class Walk {
 
   #element(value: unknown, path: string, depth: number): void {
     const tag = isJson(value) ? value["tag"] : undefined;
-    if (!isJson(value) || typeof tag !== "string") throw new CardFault("card.properties", 200621, `parse card json err: ${path} has no tag`);
+    if (!isJson(value) || typeof tag !== "string") throw malformed("card.properties", `${path} has no tag`);
     if (oldTags.has(tag)) throw new CardFault("card.properties", 200861, `tag ${tag} is not supported in schema 2.0`);
     const shape = Object.hasOwn(elements, tag) ? elements[tag] : undefined;
-    if (shape === undefined) throw new CardFault("card.properties", 200621, `parse card json err: unknown tag ${tag} of ${path}`);
+    if (shape === undefined) throw malformed("card.properties", `unknown tag ${tag} of ${path}`);
     this.elements += 1;
     this.#id(value["element_id"]);
     const inside = containers.has(tag) ? depth + 1 : depth;
     this.depth = Math.max(this.depth, inside);
-    if (inside > this.#limits.depth) throw new CardFault("card.nesting", 200621, `parse card json err: components are nested deeper than ${this.#limits.depth} at ${path}`);
-    if ((tag === "form" || tag === "table") && !/^card\.body\.elements\[\d+\]$/.test(path)) throw new CardFault("card.nesting", 200621, `parse card json err: ${tag} is only allowed at the root, not at ${path}`);
+    if (inside > this.#limits.depth) throw malformed("card.nesting", `components are nested deeper than ${this.#limits.depth} at ${path}`);
+    const atRoot = /^card\.body\.elements\[\d+\]$/.test(path);
+    if ((tag === "form" || tag === "table") && !atRoot) throw malformed("card.nesting", `${tag} is only allowed at the root, not at ${path}`);
     this.#special(tag, value, path);
     if (tag !== "form") return this.object(value, shape, path, inside);
     this.#form = { submits: 0 };
     this.object(value, shape, path, inside);
-    if (this.#form.submits === 0) throw new CardFault("card.form", 200621, `parse card json err: the form at ${path} has no submit button`);
+    if (this.#form.submits === 0) throw malformed("card.form", `the form at ${path} has no submit button`);
     this.#form = null;
   }
 
   #id(id: unknown): void {
     if (id === undefined) return;
-    if (typeof id !== "string" || !idForm.test(id)) throw new CardFault("card.ids", 200621, `parse card json err: element_id ${JSON.stringify(id)} is invalid`);
+    if (typeof id !== "string" || !idForm.test(id)) throw malformed("card.ids", `element_id ${JSON.stringify(id)} is invalid`);
     if (this.#ids.has(id)) throw new CardFault("card.ids", 300301, `duplicate element_id ${id} in card component`);
     this.#ids.add(id);
   }
@@ -133,16 +139,19 @@ class Walk {
     if (tag === "markdown" || tag === "lark_md") this.#markdown(value);
     if (tag === "table") this.tables += 1;
     if (tag === "img" || tag === "custom_icon") this.images.push(typeof value["img_key"] === "string" ? value["img_key"] : "");
-    if ((tag === "plain_text" || tag === "markdown" || tag === "lark_md") && typeof value["content"] !== "string" && value["i18n_content"] === undefined) throw new CardFault("card.properties", 200621, `parse card json err: ${path} has no content`);
-    if (tag.endsWith("select_static") && (!Array.isArray(value["options"]) || value["options"].length === 0)) throw new CardFault("card.form", 200621, `parse card json err: ${path} has no options`);
+    const isText = tag === "plain_text" || tag === "markdown" || tag === "lark_md";
+    if (isText && typeof value["content"] !== "string" && value["i18n_content"] === undefined) throw malformed("card.properties", `${path} has no content`);
+    const options = value["options"];
+    if (tag.endsWith("select_static") && (!Array.isArray(options) || options.length === 0)) throw malformed("card.form", `${path} has no options`);
     if (tag === "button") this.#button(value, path);
     for (const behavior of Array.isArray(value["behaviors"]) ? value["behaviors"] : []) {
-      if (isJson(behavior) && behavior["type"] === "callback" && !isJson(behavior["value"])) throw new CardFault("card.properties", 200621, `parse card json err: the callback value of ${path} must be an object`);
+      const calls = isJson(behavior) && behavior["type"] === "callback";
+      if (calls && !isJson(behavior["value"])) throw malformed("card.properties", `the callback value of ${path} must be an object`);
     }
     const name = value["name"];
     if (this.#form !== null && interactive.has(tag) && (typeof name !== "string" || name === "")) throw new CardFault("card.form", 200530, `the name of ${path} in the form is empty`);
     if (typeof name === "string" && (interactive.has(tag) || tag === "form")) {
-      if (this.#names.has(name)) throw new CardFault("card.form", 200621, `parse card json err: duplicate name ${name}`);
+      if (this.#names.has(name)) throw malformed("card.form", `duplicate name ${name}`);
       this.#names.add(name);
     }
   }
@@ -157,10 +166,11 @@ class Walk {
 
   #button(value: Json, path: string): void {
     const text = isJson(value["text"]) ? value["text"]["content"] : undefined;
-    if (typeof text === "string" && Array.from(text).length > 100) throw new CardFault("card.properties", 200621, `parse card json err: the text of ${path} is longer than 100 characters`);
+    if (typeof text === "string" && Array.from(text).length > 100) throw malformed("card.properties", `the text of ${path} is longer than 100 characters`);
     const submits = value["form_action_type"] === "submit" || value["action_type"] === "form_submit";
     if (this.#form !== null && submits) this.#form.submits += 1;
     if (value["confirm"] !== undefined && !submits) this.advice.push(["confirm.unused", path]);
-    if (value["behaviors"] === undefined && value["value"] === undefined && value["url"] === undefined && value["disabled"] !== true && this.#form === null) this.advice.push(["button.noBehavior", path]);
+    const does = ["behaviors", "value", "url"].some((name) => value[name] !== undefined);
+    if (!does && value["disabled"] !== true && this.#form === null) this.advice.push(["button.noBehavior", path]);
   }
 }

@@ -70,7 +70,9 @@ export class CardStore {
   /** Marks the entity as sent; it may be sent once, by its own app. */
   send(appId: string, cardId: string, messageId: string): CardEntity {
     const entity = this.#find(appId, cardId, "message.create");
-    if (entity.messageId !== null) throw this.#refuse("card.sentTwice", "message.create", 230099, "Failed to create card content, ext=ErrCode: 200740; ErrMsg: the card entity was sent before");
+    if (entity.messageId !== null) {
+      throw this.#refuse("card.sentTwice", "message.create", 230099, "Failed to create card content, ext=ErrCode: 200740; ErrMsg: the card entity was sent before");
+    }
     entity.messageId = messageId;
     return entity;
   }
@@ -183,11 +185,13 @@ export class CardStore {
     const { sequence, uuid } = body;
     if (uuid !== undefined && (typeof uuid !== "string" || uuid.length < 1 || uuid.length > 64)) throw this.#refuse("card.uuid", api, 10002, "uuid must have 1 to 64 characters");
     if (typeof uuid === "string" && entity.uuids.has(uuid)) throw new Refused(200770, "UUID conflict");
-    if (!Number.isInteger(sequence) || (sequence as number) < 1 || (sequence as number) > 2_147_483_647) throw this.#refuse("card.sequence", api, 10002, "sequence must be a positive int32");
-    if ((sequence as number) <= entity.lastSequence) throw this.#refuse("card.sequence", api, 300317, `sequence ${String(sequence)} is not greater than ${entity.lastSequence}`);
+    if (typeof sequence !== "number" || !Number.isInteger(sequence) || sequence < 1 || sequence > 2_147_483_647) {
+      throw this.#refuse("card.sequence", api, 10002, "sequence must be a positive int32");
+    }
+    if (sequence <= entity.lastSequence) throw this.#refuse("card.sequence", api, 300317, `sequence ${sequence} is not greater than ${entity.lastSequence}`);
     if (entity.openClicks > 0) throw this.#refuse("card.busy", api, 200810, "the card is in an ongoing interaction and cannot be updated");
     change(entity);
-    entity.lastSequence = sequence as number;
+    entity.lastSequence = sequence;
     entity.writes += 1;
     if (typeof uuid === "string" && entity.uuids.size < maxUuids) entity.uuids.add(uuid);
     return {};

@@ -20,7 +20,8 @@ function search(holder: MutableJson | unknown[], id: string): Place | undefined 
   for (const [key, value] of entries) {
     if (typeof value !== "object" || value === null) continue;
     if (isJson(value) && typeof value["tag"] === "string" && value["element_id"] === id) {
-      return { element: value, list: Array.isArray(holder) ? holder : null, index: Array.isArray(holder) ? Number(key) : -1, replace: (element) => ((holder as MutableJson)[key] = element) };
+      const place = Array.isArray(holder) ? { list: holder, index: Number(key) } : { list: null, index: -1 };
+      return { element: value, ...place, replace: (element) => ((holder as MutableJson)[key] = element) };
     }
     const found = search(value as MutableJson | unknown[], id);
     if (found !== undefined) return found;

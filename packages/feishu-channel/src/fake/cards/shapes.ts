@@ -35,7 +35,9 @@ export const objects: Readonly<Record<ShapeName, Shape>> = {
 /** Parts that hold other components; they may be five deep. */
 export const containers = new Set(["collapsible_panel", "column_set", "form", "interactive_container"]);
 /** Parts that a person acts on; in a form each needs a name. */
-export const interactive = new Set(["button", "input", "select_static", "multi_select_static", "select_person", "multi_select_person", "date_picker", "picker_time", "picker_datetime", "checker", "select_img", "overflow"]);
+export const interactive = new Set([
+  "button", "input", "select_static", "multi_select_static", "select_person", "multi_select_person", "date_picker", "picker_time", "picker_datetime", "checker", "select_img", "overflow",
+]);
 /** Of Card JSON 1.0 only. */
 export const oldTags = new Set(["note", "action"]);
 
@@ -53,7 +55,9 @@ export const elements: Readonly<Record<string, Shape>> = {
   column: { ...common, ...arrange, ...values("width", "weight", "background_style"), elements: "elements", action: { object: "multiUrl" } },
   collapsible_panel: { ...common, ...arrange, ...values("expanded", "background_color"), header: { object: "panelHeader" }, border: { object: "border" }, elements: "elements" },
   form: { ...common, ...arrange, name: "value", elements: "elements" },
-  interactive_container: { ...common, ...arrange, ...behaviors, ...tips, ...values("width", "height", "background_style", "has_border", "border_color", "corner_radius"), elements: "elements" },
+  interactive_container: {
+    ...common, ...arrange, ...behaviors, ...tips, ...values("width", "height", "background_style", "has_border", "border_color", "corner_radius"), elements: "elements",
+  },
   button: { ...common, ...behaviors, ...tips, ...values("type", "size", "width", "name", "required", "form_action_type", "action_type", "url"), text: "element", icon: "element" },
   input: { ...picker, ...values("default_value", "max_length", "input_type", "show_icon", "rows", "auto_resize", "max_rows", "label_position"), label: "element" },
   select_static: { ...picker, ...values("initial_option", "initial_index"), options: { list: "option" } },

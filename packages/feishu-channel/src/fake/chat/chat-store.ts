@@ -57,6 +57,22 @@ export interface MentionEntry {
   readonly name: string;
 }
 
+/** What must be said of a new message; it gets an id and the present time where it has none. */
+export type NewMessage = Pick<Message, "rootId" | "parentId" | "threadId" | "msgType" | "content" | "sender" | "cardId" | "card" | "mentions"> &
+  Partial<Pick<Message, "createTimeMs" | "messageId">>;
+
+export interface NewChat {
+  readonly mode: Chat["mode"];
+  readonly name: string;
+  readonly people: readonly string[];
+  /** App ids. */
+  readonly bots: readonly string[];
+  readonly threadForm?: boolean | undefined;
+  readonly threads?: boolean | undefined;
+  readonly owner?: string | undefined;
+  readonly chatId?: string | undefined;
+}
+
 /** People, chats and messages as they are kept; the rules stand in `message-service.ts`. */
 export class ChatStore {
   readonly people = new Map<string, Person>();
@@ -83,7 +99,7 @@ export class ChatStore {
     return person;
   }
 
-  addChat(options: { readonly mode: Chat["mode"]; readonly name: string; readonly people: readonly string[]; readonly bots: readonly string[]; readonly threadForm?: boolean; readonly threads?: boolean; readonly owner?: string; readonly chatId?: string }): Chat {
+  addChat(options: NewChat): Chat {
     const { mode, name, people, bots, threadForm = false, threads = mode !== "p2p", owner = null, chatId = this.newId("oc") } = options;
     const chat: Chat = { chatId, mode, name, threadForm, threads, ownerOpenId: owner, people: new Set(people), bots: new Set(bots), disbanded: false, messages: [] };
     this.chats.set(chatId, chat);
@@ -96,7 +112,7 @@ export class ChatStore {
     return found ?? this.addChat({ mode: "p2p", name: this.people.get(openId)?.name ?? openId, people: [openId], bots: [appId] });
   }
 
-  addMessage(chat: Chat, message: Omit<Message, "messageId" | "chatId" | "createTimeMs" | "updateTimeMs" | "updated" | "gone" | "openClicks"> & { readonly createTimeMs?: number; readonly messageId?: string }): Message {
+  addMessage(chat: Chat, message: NewMessage): Message {
     const { createTimeMs = this.clock.now(), messageId = this.newId("om") } = message;
     const added: Message = { ...message, messageId, chatId: chat.chatId, createTimeMs, updateTimeMs: createTimeMs, updated: false, gone: null, openClicks: 0 };
     chat.messages.push(added);

@@ -131,7 +131,8 @@ function readClick(card: MutableJson, click: Click): ClickBody | null {
   const behaviors = Array.isArray(found["behaviors"]) ? (found["behaviors"] as unknown[]) : [];
   const callback = behaviors.find((behavior) => isJson(behavior) && behavior["type"] === "callback") as Json | undefined;
   const submits = found["form_action_type"] === "submit" || found["action_type"] === "form_submit";
-  return { tag: String(found["tag"]), name: typeof found["name"] === "string" ? found["name"] : null, value: callback?.["value"] ?? found["value"], formValue: submits ? (click.form ?? {}) : null, ...rest };
+  const name = typeof found["name"] === "string" ? found["name"] : null;
+  return { tag: String(found["tag"]), name, value: callback?.["value"] ?? found["value"], formValue: submits ? (click.form ?? {}) : null, ...rest };
 }
 
 function findPressable(holder: unknown, click: Click): MutableJson | undefined {

@@ -83,19 +83,28 @@ export class RestServer {
     const { faults, clock, connection, services, onCall } = this.#parts;
     const firing = faults.onCall(api);
     const fault = firing.find(({ kind }) => !["closeSocket", "silentSocket", "clockJump"].includes(kind)) ?? null;
-    const note = (status: number | null, code: number | null): void => onCall({ api, appId: appOf?.()?.appId ?? null, atMs: clock.now(), bytes: body.length, code, status, target, fault: fault?.kind ?? null });
+    const note = (status: number | null, code: number | null): void =>
+      onCall({ api, appId: appOf?.()?.appId ?? null, atMs: clock.now(), bytes: body.length, code, status, target, fault: fault?.kind ?? null });
     try {
-      if (fault?.kind === "cut") return (note(null, null), void response.destroy());
+      const dropped = (): void => {
+        note(null, null);
+        response.destroy();
+      };
+      const failed = (status: number): void => {
+        note(status, null);
+        answer(response, status, { code: 2200, msg: "internal error" });
+      };
+      if (fault?.kind === "cut") return dropped();
       if (fault?.kind === "slow" && fault.when === "before") await pause(fault.delayMs);
-      if (fault?.kind === "serverError" && !fault.effect) return (note(fault.status, null), answer(response, fault.status, { code: 2200, msg: "internal error" }));
+      if (fault?.kind === "serverError" && !fault.effect) return failed(fault.status);
       if (fault?.kind === "refuse") throw new Refused(fault.code, fault.msg, fault.status ?? 400);
       if (fault?.kind === "rateLimit") {
         services.rates.pause(api, fault.resetSeconds * 1_000);
         throw rateLimited(fault.resetSeconds);
       }
       const result = act();
-      if (fault?.kind === "lostAnswer") return (note(null, null), void response.destroy());
-      if (fault?.kind === "serverError") return (note(fault.status, null), answer(response, fault.status, { code: 2200, msg: "internal error" }));
+      if (fault?.kind === "lostAnswer") return dropped();
+      if (fault?.kind === "serverError") return failed(fault.status);
       if (fault?.kind === "slow") await pause(fault.delayMs);
       note(200, 0);
       if ("file" in result) answerFile(response, result.file);

@@ -50,7 +50,8 @@ const card = (api: string, method: string, path: string, write: (cards: CardStor
     return { data: write(cards, call) };
   },
 });
-const single = (method: string, path: string, action: (call: RouteContext) => Json): Route => card("card.element", method, path, (cards, call) => cards.element(call.app.appId, call.path[0]!, call.body, action(call)));
+const single = (method: string, path: string, action: (call: RouteContext) => Json): Route =>
+  card("card.element", method, path, (cards, call) => cards.element(call.app.appId, call.path[0]!, call.body, action(call)));
 const bad = (msg: string) => (): Refused => new Refused(10002, msg);
 
 /** Every REST call that the fake answers. */
@@ -60,14 +61,18 @@ export const routes: readonly Route[] = [
   card("card.settings", "PATCH", ":/settings", (cards, { app, path, body }) => cards.settings(app.appId, path[0]!, body)),
   card("card.batchUpdate", "POST", ":/batch_update", (cards, { app, path, body }) => cards.batch(app.appId, path[0]!, body)),
   card("card.content", "PUT", ":/elements/:/content", (cards, { app, path, body }) => cards.content(app.appId, path[0]!, path[1]!, body)),
-  single("POST", ":/elements", ({ body }) => ({ action: "add_elements", params: { type: body["type"], target_element_id: body["target_element_id"], elements: parseJson(body["elements"], bad("elements")) } })),
-  single("PATCH", ":/elements/:", ({ path, body }) => ({ action: "partial_update_element", params: { element_id: path[1], partial_element: parseJson(body["partial_element"], bad("partial_element")) } })),
+  single("POST", ":/elements", ({ body: { type, target_element_id, elements } }) => ({
+    action: "add_elements", params: { type, target_element_id, elements: parseJson(elements, bad("elements")) },
+  })),
+  single("PATCH", ":/elements/:", ({ path, body }) => ({
+    action: "partial_update_element", params: { element_id: path[1], partial_element: parseJson(body["partial_element"], bad("partial_element")) },
+  })),
   single("PUT", ":/elements/:", ({ path, body }) => ({ action: "update_element", params: { element_id: path[1], element: parseJson(body["element"], bad("element")) } })),
   single("DELETE", ":/elements/:", ({ path }) => ({ action: "delete_elements", params: { element_ids: [path[1]] } })),
   { api: "message.create", method: "POST", path: "im/v1/messages", handle: createMessage },
   { api: "message.reply", method: "POST", path: "im/v1/messages/:/reply", handle: replyMessage },
   { api: "message.list", method: "GET", path: "im/v1/messages", handle: listMessages },
-  { api: "message.get", method: "GET", path: "im/v1/messages/:", handle: (services, { app, path, query }) => ({ data: { items: [messageRecord(services.messages.find(app.appId, path[0]!, "message.get"), services.cards, query.get("card_msg_content_type"))] } }) },
+  { api: "message.get", method: "GET", path: "im/v1/messages/:", handle: getMessage },
   { api: "message.patch", method: "PATCH", path: "im/v1/messages/:", handle: patchMessage },
   { api: "message.update", method: "PUT", path: "im/v1/messages/:", handle: editMessage },
   { api: "message.recall", method: "DELETE", path: "im/v1/messages/:", handle: recallMessage },
@@ -79,7 +84,7 @@ export const routes: readonly Route[] = [
   { api: "chat.delete", method: "DELETE", path: "im/v1/chats/:", handle: deleteChat },
   { api: "chat.members", method: "GET", path: "im/v1/chats/:/members", handle: listMembers },
   { api: "user.get", method: "GET", path: "contact/v3/users/:", handle: getUser },
-  { api: "bot.get", method: "GET", path: "bot/v3/info", handle: (_, { app }) => ({ top: { bot: { activate_status: 2, app_name: app.botName, avatar_url: "", ip_white_list: [], open_id: app.botOpenId } } }) },
+  { api: "bot.get", method: "GET", path: "bot/v3/info", handle: (_, { app }) => ({ top: { bot: { activate_status: 2, app_name: app.botName, open_id: app.botOpenId } } }) },
 ];
 
 function sent(message: Message, services: Services): RouteAnswer {
@@ -97,6 +102,11 @@ function replyMessage(services: Services, { app, path, body }: RouteContext): Ro
   services.rates.target("chat", to.chatId, "message.reply");
   const chat = services.messages.chat(app.appId, to.chatId, "message.reply");
   return sent(services.messages.create(app.appId, chat, body, { to, inThread: body["reply_in_thread"] === true }), services);
+}
+
+function getMessage({ messages, cards }: Services, { app, path, query }: RouteContext): RouteAnswer {
+  const message = messages.find(app.appId, path[0]!, "message.get");
+  return { data: { items: [messageRecord(message, cards, query.get("card_msg_content_type"))] } };
 }
 
 function patchMessage(services: Services, { app, path, body }: RouteContext): RouteAnswer {

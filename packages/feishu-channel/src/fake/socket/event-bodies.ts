@@ -5,7 +5,14 @@ export const tenantKey = "2df7399175000001";
 
 /** The frame of every event, schema 2.0. `createTime` is milliseconds for events, microseconds for card callbacks. */
 function wrap(app: App, eventId: string, eventType: string, createTime: number, event: Json): Json {
-  return { schema: "2.0", header: { event_id: eventId, event_type: eventType, create_time: String(createTime), token: "verification-token", app_id: app.appId, tenant_key: tenantKey }, event };
+  const header = { event_id: eventId, event_type: eventType, create_time: String(createTime), token: "verification-token", app_id: app.appId, tenant_key: tenantKey };
+  return { schema: "2.0", header, event };
+}
+
+/** Left out where a message is no reply, as Feishu does. */
+export function replyIds(message: Message): Json {
+  const { rootId, parentId, threadId } = message;
+  return { ...(rootId !== null && { root_id: rootId }), ...(parentId !== null && { parent_id: parentId }), ...(threadId !== null && { thread_id: threadId }) };
 }
 
 export function personIds(person: Person): Json {
@@ -18,14 +25,15 @@ export function messageReceived(app: App, eventId: string, message: Message, cha
     message: {
       message_id: message.messageId, chat_id: message.chatId, chat_type: chatType, message_type: message.msgType, content: message.content,
       create_time: String(message.createTimeMs), update_time: String(message.updateTimeMs),
-      ...(message.rootId !== null && { root_id: message.rootId }), ...(message.parentId !== null && { parent_id: message.parentId }), ...(message.threadId !== null && { thread_id: message.threadId }),
+      ...replyIds(message),
       ...(message.mentions.length > 0 && { mentions: message.mentions.map((mention) => ({ key: mention.key, name: mention.name, tenant_key: tenantKey, id: names(mention.openId) })) }),
     },
   });
 }
 
 export function messageRecalled(app: App, eventId: string, message: Message, atMs: number): Json {
-  return wrap(app, eventId, "im.message.recalled_v1", atMs, { message_id: message.messageId, chat_id: message.chatId, recall_time: String(atMs), recall_type: message.gone === "recalled" ? "message_owner" : "group_owner" });
+  const type = message.gone === "recalled" ? "message_owner" : "group_owner";
+  return wrap(app, eventId, "im.message.recalled_v1", atMs, { message_id: message.messageId, chat_id: message.chatId, recall_time: String(atMs), recall_type: type });
 }
 
 export function messageRead(app: App, eventId: string, reader: Person, messageIds: readonly string[], atMs: number): Json {
@@ -33,7 +41,8 @@ export function messageRead(app: App, eventId: string, reader: Person, messageId
 }
 
 export function botMembership(app: App, eventId: string, added: boolean, chat: { readonly chatId: string; readonly name: string }, operator: Person, atMs: number): Json {
-  return wrap(app, eventId, added ? "im.chat.member.bot.added_v1" : "im.chat.member.bot.deleted_v1", atMs, { chat_id: chat.chatId, name: chat.name, operator_id: personIds(operator), external: false, operator_tenant_key: tenantKey });
+  const type = added ? "im.chat.member.bot.added_v1" : "im.chat.member.bot.deleted_v1";
+  return wrap(app, eventId, type, atMs, { chat_id: chat.chatId, name: chat.name, operator_id: personIds(operator), external: false, operator_tenant_key: tenantKey });
 }
 
 export interface ClickBody {
@@ -47,11 +56,20 @@ export interface ClickBody {
   readonly checked: boolean | null;
 }
 
+export interface ClickPlace {
+  readonly messageId: string;
+  readonly chatId: string;
+  readonly operator: Person;
+  readonly token: string;
+  readonly atMs: number;
+  readonly withOpenId: boolean;
+}
+
 /**
  * A click: `value` has the button's own value at `/action/value`; `behaviors` at `/action/behaviors/0/value`; `flat` is the
  * older callback without a header.
  */
-export function cardAction(app: App, eventId: string, shape: "value" | "behaviors" | "flat", click: ClickBody, place: { readonly messageId: string; readonly chatId: string; readonly operator: Person; readonly token: string; readonly atMs: number; readonly withOpenId: boolean }): Json {
+export function cardAction(app: App, eventId: string, shape: "value" | "behaviors" | "flat", click: ClickBody, place: ClickPlace): Json {
   const action = {
     tag: click.tag, timezone: "Asia/Shanghai",
     ...(click.value !== undefined && (shape === "behaviors" ? { behaviors: [{ type: "callback", value: click.value }] } : { value: click.value })),

@@ -23,6 +23,14 @@ export interface PushFaults {
   readonly lateMs: number;
 }
 
+export interface EventQueueParts {
+  readonly clock: VirtualClock;
+  readonly rules: RuleBook;
+  readonly connection: LongConnection;
+  readonly faults: (eventType: string) => PushFaults;
+  readonly redeliverOnConnect: boolean;
+}
+
 /** Delivers events at least once: pushes again until the client acknowledges, five times at most. */
 export class EventQueue {
   readonly #clock: VirtualClock;
@@ -33,7 +41,7 @@ export class EventQueue {
   readonly #open = new Map<EventDelivery, { readonly body: Json; readonly stop: () => void }>();
   #deliveries: EventDelivery[] = [];
 
-  constructor(parts: { readonly clock: VirtualClock; readonly rules: RuleBook; readonly connection: LongConnection; readonly faults: (eventType: string) => PushFaults; readonly redeliverOnConnect: boolean }) {
+  constructor(parts: EventQueueParts) {
     this.#clock = parts.clock;
     this.#rules = parts.rules;
     this.#connection = parts.connection;

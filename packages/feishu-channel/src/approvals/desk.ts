@@ -1,0 +1,275 @@
+import { randomBytes } from "node:crypto";
+import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
+import { changesOf, fromServerRequest, type InteractionAnswerResult, type InteractionPayload, mayAnswer, payloadOf, readEvent, renderFallback, toServerReply } from "@foldcast/protocol-core/interaction";
+import type { Locale } from "@foldcast/protocol-core/tools";
+import type { RequestId, ServerRequestMethod, ThreadItem } from "@foldcast/protocol-core/wire";
+import { isJsonObject } from "@foldcast/protocol-core/wire";
+import { z } from "zod";
+import type { WriterClock } from "../card/writer.ts";
+import { CHANNEL_TEXTS } from "../channel/texts.ts";
+import { CHANNEL } from "../client/host-client.ts";
+import { type Place, sendOnce, type SendTimes, SEND_TIMES } from "../delivery/sender.ts";
+import type { Table } from "../ledger/documents.ts";
+import type { CardActionEvent, CardDocument, FeishuPort } from "../platform/port.ts";
+import { formAnswers, interactionCard } from "./card.ts";
+import type { InteractionRow } from "./row.ts";
+
+export interface DeskDeps {
+  readonly port: FeishuPort;
+  readonly table: Table<InteractionRow>;
+  readonly clock: WriterClock;
+  readonly locale: Locale;
+  readonly approvers: readonly string[];
+  /** Gives a person's answer to the server of a foreign thread. */
+  readonly answer: (params: object) => Promise<InteractionAnswerResult>;
+  /** Answers a request of native Codex. */
+  readonly respond: (id: RequestId, result: object) => void;
+  /** Carries out a command that a button stands for; resolves with what to say. */
+  readonly command: (text: string, from: { readonly chatId: string; readonly openId: string; readonly messageId: string }) => Promise<string>;
+  readonly nameOf: (openId: string) => Promise<string>;
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+  readonly sendTimes?: SendTimes;
+}
+
+const ButtonValue = z.object({ interaction_id: z.string().min(1).max(64), action_id: z.string().max(200), action_value: z.string().max(4_000) });
+/** Feishu shows an error after three seconds; what takes longer is told by the card itself. */
+const ANSWER_PATIENCE_MS = 2_000;
+const PATCH_TRIES = 8;
+
+export interface Asked {
+  readonly threadId: string;
+  readonly place: Place;
+  readonly startedBy: string | null;
+  readonly item: ThreadItem | null;
+}
+
+/** All buttons of the channel: what was asked, who may press, and what became of it. */
+export class InteractionDesk {
+  readonly #deps: DeskDeps;
+  readonly #byRequest = new Map<RequestId, string>();
+  /** Cards with a click that waits: what is written to them before it is answered is lost. */
+  readonly #clicked = new Set<string>();
+  /** What the server told of a request while an answer of ours was on its way. */
+  readonly #told = new Map<string, { readonly outcome: string; readonly by: string | null }>();
+
+  constructor(deps: DeskDeps) {
+    this.#deps = deps;
+    for (const [key, row] of deps.table.all()) if (row.requestId !== null && row.state !== "settled") this.#byRequest.set(row.requestId, key);
+  }
+
+  /** How many requests of this thread wait. */
+  openOf(threadId: string): number {
+    let count = 0;
+    for (const key of this.#byRequest.values()) if (this.#deps.table.get(key)?.threadId === threadId) count += 1;
+    return count;
+  }
+
+  /** A request of the server. False when it is of a kind that cannot be shown. One that comes again keeps its card. */
+  ask(id: RequestId, method: string, params: unknown, { threadId, place, startedBy, item }: Asked): boolean {
+    if (!isJsonObject(params)) return false;
+    const own = isJsonObject(params["foldcast"]) ? (params["foldcast"]["interaction"] as InteractionPayload | undefined) : undefined;
+    const read = own === undefined ? fromServerRequest(method, params, item) : null;
+    if (own === undefined && read === null) return false;
+    const payload = own ?? payloadOf(read!, { interactionId: String(id), expiresAt: null, locale: this.#deps.locale, changes: changesOf(read!, item) });
+    const known = this.#byRequest.get(id);
+    if (known !== undefined) {
+      const row = this.#deps.table.get(known);
+      if (row !== null && row.state === "answering") this.#put(known, { ...row, state: "open" });
+      return true;
+    }
+    this.open(payload, { requestId: id, native: own === undefined ? { method, params } : null, threadId, place, startedBy });
+    return true;
+  }
+
+  /** Puts a card up. Resolves when it is in the chat, or cannot be. */
+  open(payload: InteractionPayload, to: { readonly requestId: RequestId | null; readonly native: { readonly method: string; readonly params: unknown } | null; readonly threadId: string | null; readonly place: Place; readonly startedBy: string | null }): void {
+    const key = `i${randomBytes(12).toString("hex")}`;
+    const row: InteractionRow = {
+      requestId: to.requestId, native: to.native === null ? null : { method: to.native.method, params: to.native.params }, threadId: to.threadId, chatId: to.place.chatId, messageId: null, triedAt: null,
+      startedBy: to.startedBy, expiresAt: payload.expiresAt, payload, state: "open", outcome: null, by: null, shown: false,
+    };
+    this.#put(key, row);
+    if (to.requestId !== null) this.#byRequest.set(to.requestId, key);
+    void this.#send(key, to.place);
+  }
+
+  async #send(key: string, place: Place): Promise<void> {
+    const { port, clock, log, sendTimes, table, locale } = this.#deps;
+    const times = sendTimes ?? SEND_TIMES;
+    for (const form of ["card", "text"] as const) {
+      const row = table.get(key);
+      if (row === null || row.messageId !== null) return;
+      const mark = key.slice(0, 10);
+      const body = form === "card" ? { type: "card" as const, card: this.#card(key, row) } : { type: "text" as const, text: renderFallback({ ...row.payload, interactionId: key }, locale) };
+      const result = await sendOnce({ port, clock, log, times, isClosed: () => false }, { place, body, uuid: `${key}-${form[0]!}`, mark, triedAt: row.triedAt, note: (triedAt) => this.#change(key, { triedAt }) });
+      if (result.kind === "sent") {
+        this.#change(key, { messageId: result.messageId });
+        // It may have been settled while it was on its way.
+        if (table.get(key)?.state === "settled") void this.#showSettled(key);
+        return;
+      }
+      if (result.kind === "uncertain") return;
+      this.#change(key, { triedAt: null });
+    }
+  }
+
+  /** The server says that a request is over. `outcome`: a key of the texts' outcomes. */
+  resolved(requestId: RequestId, outcome: string, by: string | null): void {
+    const key = this.#byRequest.get(requestId);
+    if (key === undefined) return;
+    // Our own answer may be the one: whoever gave it is known there.
+    if (this.#deps.table.get(key)?.state === "answering") this.#told.set(key, this.#told.get(key) ?? { outcome, by });
+    else this.#settle(key, outcome, by);
+  }
+
+  /** Requests of a thread that the server did not ask again after a new connection are over. */
+  expireAllBut(threadId: string, asked: ReadonlySet<RequestId>): void {
+    for (const [requestId, key] of [...this.#byRequest]) {
+      if (!asked.has(requestId) && this.#deps.table.get(key)?.threadId === threadId) this.#settle(key, "expired", null);
+    }
+  }
+
+  /** After a start: cards whose end was not shown yet. */
+  repair(): void {
+    for (const [key, row] of this.#deps.table.all()) if (row.state === "settled" && !row.shown && row.messageId !== null) void this.#showSettled(key);
+  }
+
+  /** A press of any button of the channel's cards. Never rejects. */
+  async click(event: CardActionEvent): Promise<void> {
+    const key = ButtonValue.safeParse(event.action.value).data?.interaction_id ?? "";
+    this.#clicked.add(key);
+    try {
+      await this.#click(event);
+    } finally {
+      this.#clicked.delete(key);
+      if (this.#deps.table.get(key)?.state === "settled") void this.#showSettled(key);
+    }
+  }
+
+  /** A click. Answered within three seconds, whatever happens; every refusal says why. */
+  async #click(event: CardActionEvent): Promise<void> {
+    const { locale, table } = this.#deps;
+    const { toast } = CHANNEL_TEXTS[locale];
+    const read = ButtonValue.safeParse(event.action.value);
+    if (!read.success) return void (await event.respond({ toast: { type: "warning", content: toast.unknown } }));
+    const { interaction_id: key, action_id: actionId, action_value: actionValue } = read.data;
+    const row = table.get(key);
+    const openId = event.operator.openId;
+    if (row === null || openId === null || row.chatId !== event.chatId || (row.messageId !== null && row.messageId !== event.messageId)) {
+      return void (await event.respond({ toast: { type: "warning", content: toast.unknown } }));
+    }
+    if (!this.#mayPress(row, openId)) return void (await event.respond({ toast: { type: "error", content: toast.refused } }));
+    if (row.requestId === null && row.payload.kind === "command") {
+      const said = this.#deps.command(actionValue, { chatId: row.chatId, openId, messageId: event.messageId });
+      const inTime = await this.#withinPatience(said);
+      return void (await event.respond({ toast: { type: "info", content: (inTime ?? toast.working).slice(0, 200) } }));
+    }
+    if (row.state === "settled") return void (await event.respond({ toast: { type: "info", content: toast.late }, card: this.#card(key, row) }));
+    if (row.state === "answering") return void (await event.respond({ toast: { type: "info", content: toast.late } }));
+    const value = event.action.formValue === null || actionId === "deny" ? actionValue : JSON.stringify(formAnswers(row.payload, event.action.formValue));
+    this.#change(key, { state: "answering" });
+    const working = this.#take(key, row, { actionId: event.action.formValue === null || actionId === "deny" ? actionId : "submit", actionValue: value, openId, at: event.createTimeMs });
+    const result = await this.#withinPatience(working);
+    if (result === null) return void (await event.respond({ toast: { type: "info", content: toast.working } }));
+    const now = table.get(key) ?? row;
+    await event.respond({
+      toast: { type: result.status === "accepted" ? "success" : result.status === "refused" || result.status === "invalid" ? "error" : "info", content: result.status === "accepted" && result.open.length > 0 ? toast.partial : toast[result.status] },
+      ...(now.state === "settled" ? { card: this.#card(key, now) } : {}),
+    });
+  }
+
+  /** A typed answer `/_interaction <key> <value>`: the same gate and way as for a button. Null: the id is none of ours. */
+  async typed(key: string, value: string, from: { readonly chatId: string; readonly openId: string; readonly at: number }): Promise<string | null> {
+    const { toast } = CHANNEL_TEXTS[this.#deps.locale];
+    const row = this.#deps.table.get(key);
+    if (row === null || row.chatId !== from.chatId || row.requestId === null) return null;
+    if (!this.#mayPress(row, from.openId)) return toast.refused;
+    if (row.state !== "open") return toast.late;
+    this.#change(key, { state: "answering" });
+    const result = await this.#take(key, row, { actionId: "", actionValue: value, openId: from.openId, at: from.at });
+    return result.status === "accepted" && result.open.length > 0 ? toast.partial : toast[result.status];
+  }
+
+  #mayPress(row: InteractionRow, openId: string): boolean {
+    const startedBy = row.startedBy === null ? null : { channel: CHANNEL, chatId: row.chatId, senderId: row.startedBy };
+    return mayAnswer({ channel: CHANNEL, chatId: row.chatId, senderId: openId }, startedBy, this.#deps.approvers);
+  }
+
+  async #take(key: string, row: InteractionRow, given: { readonly actionId: string; readonly actionValue: string; readonly openId: string; readonly at: number }): Promise<InteractionAnswerResult> {
+    const result = row.native === null ? await this.#ofServer(row, given) : this.#ofNative(row, row.native, given);
+    if (result.status === "accepted" && result.open.length === 0) {
+      const by = await this.#deps.nameOf(given.openId);
+      this.#settle(key, outcomeOf(given), by);
+    } else if (result.status === "late" || result.status === "expired" || result.status === "unknown") {
+      const told = this.#told.get(key) ?? { outcome: result.status === "late" ? "elsewhere" : result.status, by: null };
+      this.#settle(key, told.outcome, told.by);
+    } else if (this.#told.has(key)) this.#settle(key, this.#told.get(key)!.outcome, this.#told.get(key)!.by);
+    else if (this.#deps.table.get(key)?.state === "answering") this.#change(key, { state: "open" });
+    this.#told.delete(key);
+    return result;
+  }
+
+  async #ofServer(row: InteractionRow, { actionId, actionValue, openId, at }: { readonly actionId: string; readonly actionValue: string; readonly openId: string; readonly at: number }): Promise<InteractionAnswerResult> {
+    try {
+      return await this.#deps.answer({ interactionId: String(row.requestId), actionId, actionValue, channel: CHANNEL, chatId: row.chatId, senderId: openId, timestamp: at, metadata: {} });
+    } catch (error) {
+      this.#deps.log("an answer did not reach the server", { reason: error instanceof Error ? error.message : String(error) });
+      return { status: "invalid", message: "", open: [], command: null };
+    }
+  }
+
+  #ofNative(row: InteractionRow, { method, params }: { readonly method: string; readonly params?: unknown }, { actionId, actionValue }: { readonly actionId: string; readonly actionValue: string }): InteractionAnswerResult {
+    const request = fromServerRequest(method, params, null);
+    const read = request === null ? null : readEvent(request, { actionId, actionValue, metadata: {} });
+    if (read?.kind !== "answer") return { status: "invalid", message: "", open: [], command: null };
+    const answer: InteractionAnswer = read.answer;
+    this.#deps.respond(row.requestId!, toServerReply(method as ServerRequestMethod, params, answer));
+    return { status: "accepted", message: "", open: [], command: null };
+  }
+
+  #settle(key: string, outcome: string, by: string | null): void {
+    const row = this.#deps.table.get(key);
+    if (row === null || row.state === "settled") return;
+    if (row.requestId !== null) this.#byRequest.delete(row.requestId);
+    this.#put(key, { ...row, state: "settled", outcome, by, shown: false });
+    if (!this.#clicked.has(key)) void this.#showSettled(key);
+  }
+
+  /** By the message's id: silent, idempotent, good for fourteen days. */
+  async #showSettled(key: string): Promise<void> {
+    const { port, clock, table } = this.#deps;
+    for (let tries = 0; tries < PATCH_TRIES; tries += 1) {
+      const row = table.get(key);
+      if (row?.messageId == null || row.shown) return;
+      const outcome = await port.patchMessageCard(row.messageId, this.#card(key, row), { chatId: row.chatId, priority: "final" });
+      if (outcome.kind === "ok" || (outcome.kind === "refused" && !outcome.refusal.retryable && outcome.refusal.kind !== "cardBusy" && outcome.refusal.kind !== "unreachable")) return this.#change(key, { shown: true });
+      await clock.sleep(Math.min(400 * 2 ** tries, 10_000));
+    }
+  }
+
+  #card(key: string, row: InteractionRow): CardDocument {
+    const { locale, clock } = this.#deps;
+    const { outcomes } = CHANNEL_TEXTS[locale];
+    const outcome = row.outcome === null ? null : ((outcomes as Readonly<Record<string, string>>)[row.outcome] ?? row.outcome);
+    const minutes = row.expiresAt === null ? null : Math.max(1, Math.round((row.expiresAt - clock.now()) / 60_000));
+    return interactionCard({ key, payload: row.payload, locale, settled: outcome === null ? null : { outcome, by: row.by }, expiresInMinutes: minutes });
+  }
+
+  async #withinPatience<T>(work: Promise<T>): Promise<T | null> {
+    return Promise.race([work.catch(() => null), new Promise<null>((resolve) => setTimeout(() => resolve(null), ANSWER_PATIENCE_MS))]);
+  }
+
+  #change(key: string, changes: Partial<InteractionRow>): void {
+    const row = this.#deps.table.get(key);
+    if (row !== null) this.#put(key, { ...row, ...changes });
+  }
+
+  #put(key: string, row: InteractionRow): void {
+    this.#deps.table.put(key, row);
+  }
+}
+
+function outcomeOf({ actionValue }: { readonly actionValue: string }): string {
+  const word = actionValue.trim().split(/\s/)[0] ?? "";
+  return word === "approve" || word === "deny" || word === "always" ? word : "answered";
+}

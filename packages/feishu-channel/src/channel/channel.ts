@@ -1,0 +1,460 @@
+import { join } from "node:path";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
+import type { InteractionAnswerResult, InteractionPayload } from "@foldcast/protocol-core/interaction";
+import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
+import type { Notification, RequestId, Thread, ThreadItem, Turn, UserInput } from "@foldcast/protocol-core/wire";
+import { isJsonObject } from "@foldcast/protocol-core/wire";
+import { z } from "zod";
+import { InteractionDesk } from "../approvals/desk.ts";
+import { InteractionRow } from "../approvals/row.ts";
+import { WRITER_TIMES, type WriterClock } from "../card/writer.ts";
+import { CHANNEL, HostClient } from "../client/host-client.ts";
+import { TurnRecord } from "../delivery/record.ts";
+import { type Place, sendOnce, SEND_TIMES } from "../delivery/sender.ts";
+import type { DeliveryDeps } from "../delivery/turn-delivery.ts";
+import { judge } from "../inbound/access.ts";
+import { type CommandName, readTyped } from "../inbound/command.ts";
+import { mentionsBot, readContent } from "../inbound/message.ts";
+import type { Documents, Table } from "../ledger/documents.ts";
+import type { CardActionEvent, FeishuEvent, FeishuPort, MessageReceivedEvent } from "../platform/port.ts";
+import { takeAttachment } from "./attachments.ts";
+import { Binding, InboxRow, sessionKey } from "./binding.ts";
+import { runCommand } from "./commands.ts";
+import type { FeishuSettings } from "./config.ts";
+import { Follower } from "./follower.ts";
+import { CHANNEL_TEXTS } from "./texts.ts";
+
+export interface ChannelOptions {
+  readonly port: FeishuPort;
+  readonly connect: () => Promise<ClientTransport>;
+  readonly documents: Documents;
+  readonly settings: FeishuSettings;
+  /** Where files that people send are kept. */
+  readonly dataDir: string;
+  readonly version: string;
+  readonly clock: WriterClock;
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+const MAX_SEEN = 20_000;
+const READY_MS = 20_000;
+/** Requests that wait are asked again by the server when a thread is joined; after this pause none is missing. */
+const REPLAY_MS = 1_500;
+
+/** The Feishu channel: a client of the server on one side, the bot of an app on the other. */
+export class FeishuChannel {
+  readonly #options: ChannelOptions;
+  readonly #client: HostClient;
+  readonly #desk: InteractionDesk;
+  readonly #bindings: Table<Binding>;
+  readonly #inbox: Table<InboxRow>;
+  readonly #turns: Table<TurnRecord>;
+  /** Message → its thread: a reply to an old card finds it. */
+  readonly #facts: Table<string>;
+  readonly #followers = new Map<string, Follower>();
+  readonly #joining = new Map<string, Promise<Follower>>();
+  readonly #queues = new Map<string, Promise<void>>();
+  #botOpenId = "";
+  #ticker: NodeJS.Timeout | null = null;
+  #started = false;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+    const { documents, settings, log, clock } = options;
+    this.#bindings = documents.table("binding", Binding);
+    this.#inbox = documents.table("inbox", InboxRow);
+    this.#turns = documents.table("turn", TurnRecord);
+    this.#facts = documents.table("fact", z.string());
+    this.#client = new HostClient({
+      connect: options.connect, version: options.version, approvers: settings.approvers, log, sleep: (ms) => clock.sleep(ms),
+      onConnected: () => this.#rejoin(),
+      onNotification: (method, params) => this.#onNotification(method, params),
+      onRequest: (id, method, params) => this.#onRequest(id, method, params),
+    });
+    this.#desk = new InteractionDesk({
+      port: options.port, table: documents.table("interaction", InteractionRow), clock, locale: settings.locale, approvers: settings.approvers, log,
+      answer: (params) => this.#client.request<InteractionAnswerResult>("foldcast/interaction/answer", params),
+      respond: (id, result) => this.#client.respond(id, result),
+      command: (text, from) => this.#pressCommand(text, from),
+      nameOf: (openId) => this.#nameOf(openId),
+    });
+  }
+
+  /** Connects both sides, then takes up what an earlier process has left. Rejects when one side cannot be reached. */
+  async start(): Promise<void> {
+    const { port, settings, clock } = this.#options;
+    await this.#client.start();
+    const bot = await port.botInfo();
+    if (bot.kind === "refused") throw new Error(`Feishu refuses the app: ${bot.refusal.msg} (${bot.refusal.code ?? bot.refusal.kind})`);
+    if (bot.kind === "ok") this.#botOpenId = bot.value.openId;
+    const oldest = clock.now() - settings.ledgerAgeMs;
+    this.#inbox.prune(oldest, MAX_SEEN);
+    this.#facts.prune(oldest, MAX_SEEN);
+    await port.start((event) => this.#onEvent(event));
+    await this.#connected();
+    this.#started = true;
+    this.#desk.repair();
+    for (const [, row] of this.#inbox.all()) if (row.state === "waiting") this.#enqueue(row);
+    this.#ticker = setInterval(() => {
+      for (const follower of this.#followers.values()) follower.tick();
+    }, settings.idleMs);
+  }
+
+  /** Ready means that messages arrive. One that cannot be reached is tried for ever, and the log says why. */
+  async #connected(): Promise<void> {
+    const { port, clock } = this.#options;
+    for (let waited = 0; port.connection().state !== "connected" && waited < READY_MS; waited += 50) await clock.sleep(50);
+    const { state, reason } = port.connection();
+    if (state !== "connected") this.#options.log("Feishu is not connected yet", { reason });
+  }
+
+  async close(): Promise<void> {
+    if (this.#ticker !== null) clearInterval(this.#ticker);
+    for (const follower of this.#followers.values()) follower.close();
+    this.#client.close();
+    await this.#options.port.close();
+  }
+
+  // --- the server's side
+
+  async #rejoin(): Promise<void> {
+    const wanted = new Map<string, TurnRecord[]>();
+    for (const [, record] of this.#turns.all()) if (record.state === "running" || record.state === "ended") wanted.set(record.threadId, [...(wanted.get(record.threadId) ?? []), record]);
+    for (const threadId of this.#followers.keys()) if (!wanted.has(threadId)) wanted.set(threadId, []);
+    for (const [, row] of this.#bindings.all()) if (row.threadId !== null && this.#desk.openOf(row.threadId) > 0 && !wanted.has(row.threadId)) wanted.set(row.threadId, []);
+    for (const [threadId, records] of wanted) {
+      try {
+        const follower = await this.#join(threadId, true);
+        for (const record of records) await this.#takeUp(follower, record);
+      } catch (error) {
+        this.#options.log("a thread could not be taken up", { threadId, reason: wordsOf(error) });
+        for (const record of records) this.#abandon(record);
+      }
+    }
+  }
+
+  /** A turn of an earlier process: followed where it still runs, else brought to its end. */
+  async #takeUp(follower: Follower, record: TurnRecord): Promise<void> {
+    if (!follower.view.turns.has(record.turnId)) {
+      const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId: record.threadId, limit: 50, sortDirection: "desc", itemsView: "full" });
+      const turn = data.find(({ id }) => id === record.turnId);
+      if (turn === undefined) return this.#abandon(record);
+      follower.refresh({ id: record.threadId, name: follower.view.name, status: follower.view.status, turns: [turn] } as unknown as Thread);
+    }
+    follower.adopt(record);
+  }
+
+  /** Its thread is no more: the card must not look as if it were running. */
+  #abandon(record: TurnRecord): void {
+    const turn: Turn = { id: record.turnId, rootTurnId: record.turnId, items: [], itemsView: "full", status: "interrupted", error: null, startedAt: null, completedAt: null, durationMs: null };
+    const gone = { id: record.threadId, name: record.title, status: { type: "notLoaded" }, cwd: this.#options.settings.cwd, turns: [turn] } as unknown as Thread;
+    const follower = new Follower(this.#followerDeps(), gone, null, { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread });
+    follower.adopt(record);
+  }
+
+  #onNotification(method: string, params: unknown): void {
+    if (!isJsonObject(params)) return;
+    if (method === "foldcast/interaction/resolved") return this.#onResolved(params);
+    const threadId = params["threadId"];
+    const follower = typeof threadId === "string" ? this.#followers.get(threadId) : undefined;
+    if (method === "serverRequest/resolved") {
+      // Of foreign threads the other notification tells more, and comes first.
+      if (typeof params["requestId"] === "string" || typeof params["requestId"] === "number") this.#desk.resolved(params["requestId"], "elsewhere", null);
+      return follower?.tick();
+    }
+    if (method === "foldcast/interaction/opened" && follower !== undefined) {
+      const { interaction, turnId } = params;
+      if (isJsonObject(interaction)) this.#onRequest(String(interaction["interactionId"]), method, { ...params, turnId, foldcast: { interaction } });
+      return;
+    }
+    // Of a method that the view does not know, it changes nothing.
+    follower?.notify({ method, params } as unknown as Notification);
+  }
+
+  #onResolved({ requestId, how, by, answer }: Readonly<Record<string, unknown>>): void {
+    if (typeof requestId !== "string") return;
+    const decision = isJsonObject(answer) ? answer["decision"] : undefined;
+    const words: Readonly<Record<string, string>> = { accept: "approve", acceptForSession: "always", decline: "deny", cancel: "deny" };
+    const outcome = how === "answered" ? (words[String(decision)] ?? "answered") : how === "expired" || how === "restarted" ? "expired" : how === "skipped" ? "skipped" : how === "interrupted" ? "interrupted" : "elsewhere";
+    const client = isJsonObject(by) && typeof by["client"] === "string" && by["client"] !== "foldcast-feishu" ? by["client"] : null;
+    this.#desk.resolved(requestId, outcome, client);
+  }
+
+  #onRequest(id: RequestId, method: string, params: unknown): void {
+    const given = isJsonObject(params) ? params : {};
+    const threadId = typeof given["threadId"] === "string" ? given["threadId"] : "";
+    const follower = this.#followers.get(threadId);
+    if (follower === undefined) return this.#client.refuse(id, "no chat follows this thread");
+    const turnId = typeof given["turnId"] === "string" ? given["turnId"] : "";
+    const item = this.#itemOf(follower, turnId, given["itemId"]);
+    follower.asked.add(id);
+    const shown = this.#desk.ask(id, method, params, { threadId, place: follower.placeOf(turnId), startedBy: follower.startedBy(turnId), item });
+    if (!shown) return this.#client.refuse(id, `a chat cannot answer ${method}`);
+    follower.tick();
+  }
+
+  #itemOf(follower: Follower, turnId: string, itemId: unknown): ThreadItem | null {
+    return typeof itemId === "string" ? (follower.view.turns.get(turnId)?.items.get(itemId)?.item ?? null) : null;
+  }
+
+  /** Follows a thread; `again` also where it is followed already, for the state after a new connection. */
+  async #join(threadId: string, again = false, session?: Binding): Promise<Follower> {
+    const known = this.#followers.get(threadId);
+    if (known !== undefined && !again) return known;
+    const running = this.#joining.get(threadId);
+    if (running !== undefined) return running;
+    const joining = this.#resume(threadId, session).finally(() => this.#joining.delete(threadId));
+    this.#joining.set(threadId, joining);
+    return joining;
+  }
+
+  async #resume(threadId: string, session?: Binding): Promise<Follower> {
+    const known = this.#followers.get(threadId);
+    known?.asked.clear();
+    const home = session ?? this.#bindings.all().find(([, row]) => row.threadId === threadId)?.[1] ?? this.#homeFromTurns(threadId);
+    // Before the request: what the server tells of the thread may come in one piece with its answer.
+    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/resume", { threadId, excludeTurns: true, initialTurnsPage: { limit: 2, sortDirection: "desc", itemsView: "full" } });
+    const page = (opened as unknown as { initialTurnsPage?: { data: Turn[] } | null }).initialTurnsPage;
+    // Only what runs is followed from here; what is over was shown, or is nobody's here.
+    const turns = (page?.data ?? opened.thread.turns).filter(({ status, id }) => status === "inProgress" || this.#isOpen(id));
+    const thread = { ...opened.thread, turns };
+    if (known !== undefined) known.refresh(thread);
+    const follower = known ?? this.#follow(thread, opened.model, home);
+    setTimeout(() => this.#desk.expireAllBut(threadId, follower.asked), REPLAY_MS).unref();
+    return follower;
+  }
+
+  #isOpen(turnId: string): boolean {
+    const record = this.#turns.get(turnId);
+    return record !== null && (record.state === "running" || record.state === "ended");
+  }
+
+  #homeFromTurns(threadId: string): Pick<Binding, "chatId" | "anchor" | "inThread"> {
+    const record = this.#turns.all().findLast(([, row]) => row.threadId === threadId)?.[1];
+    if (record === undefined) throw new Error("no chat is bound to this thread");
+    return { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread };
+  }
+
+  #follow(thread: Thread, model: string | null, home: Pick<Binding, "chatId" | "anchor" | "inThread">): Follower {
+    const follower = new Follower(this.#followerDeps(), thread, model, { chatId: home.chatId, anchor: home.anchor, inThread: home.inThread });
+    this.#followers.set(thread.id, follower);
+    follower.tick();
+    return follower;
+  }
+
+  #followerDeps(): ConstructorParameters<typeof Follower>[0] {
+    const { port, clock, log, settings } = this.#options;
+    const delivery: DeliveryDeps = { port, clock, log, table: this.#turns, writerTimes: { ...WRITER_TIMES, intervalMs: settings.writeIntervalMs, reopenMs: settings.reopenMs } };
+    return { delivery, locale: settings.locale, retryMs: settings.retryMs, openRequests: (threadId) => this.#desk.openOf(threadId) };
+  }
+
+  // --- Feishu's side
+
+  /** Notes the event durably and returns: it is acknowledged when this settles. */
+  #onEvent(event: FeishuEvent): void | Promise<void> {
+    if (event.type === "message") return this.#onMessage(event);
+    if (event.type === "cardAction") return this.#onClick(event);
+  }
+
+  #onMessage(event: MessageReceivedEvent): void {
+    if (event.sender.kind !== "user") return;
+    const row: InboxRow = {
+      state: "waiting", messageId: event.messageId, chatId: event.chatId, chatType: event.chatType, openId: event.sender.openId, createTimeMs: event.createTimeMs, messageType: event.messageType,
+      content: event.content, mentions: event.mentions.map((mention) => ({ ...mention })), rootId: event.rootId, parentId: event.parentId, threadId: event.threadId,
+    };
+    // Events come twice and late; the first one is carried out.
+    if (this.#inbox.claim(event.messageId, row)) this.#enqueue(row);
+  }
+
+  /** Messages of one session one after the other, of different ones side by side. */
+  #enqueue(row: InboxRow): void {
+    const key = sessionKey(row);
+    const before = this.#queues.get(key) ?? Promise.resolve();
+    const work = before.then(() => this.#carryOut(row)).catch((error: unknown) => this.#complain(row, error));
+    this.#queues.set(key, work);
+    void work.finally(() => {
+      // What was carried out needs no words any more: only that it was seen.
+      this.#inbox.put(row.messageId, { ...row, state: "done", content: "", mentions: [] });
+      if (this.#queues.get(key) === work) this.#queues.delete(key);
+    });
+  }
+
+  async #complain(row: InboxRow, error: unknown): Promise<void> {
+    this.#options.log("a message could not be carried out", { reason: wordsOf(error) });
+    await this.#say(row, this.#texts.failed(wordsOf(error)));
+  }
+
+  get #texts(): (typeof CHANNEL_TEXTS)["zh"] {
+    return CHANNEL_TEXTS[this.#options.settings.locale];
+  }
+
+  async #carryOut(row: InboxRow): Promise<void> {
+    const { settings, clock } = this.#options;
+    const { openId } = row;
+    const rules = { users: settings.allowUsers, chats: settings.allowChats, claim: settings.claim, groups: settings.groups };
+    const verdict = judge(rules, { openId, chatId: row.chatId, isDirect: row.chatType === "p2p", mentionsBot: mentionsBot(row.mentions, this.#botOpenId), owner: this.#facts.get("owner") });
+    if (verdict === "ignored" || openId === null) return;
+    if (verdict === "refused") return this.#say(row, this.#texts.refused);
+    if (verdict === "claims") {
+      this.#facts.put("owner", openId);
+      await this.#say(row, this.#texts.claimed);
+    }
+    if (row.createTimeMs > 0 && clock.now() - row.createTimeMs > settings.staleMs) return this.#say(row, this.#texts.stale);
+    const content = readContent(row, this.#botOpenId);
+    if (content.unsupported !== null) return this.#say(row, this.#texts.unsupported(content.unsupported));
+    const typed = readTyped(content.text);
+    if (content.attachments.length === 0) {
+      if (typed.kind === "command") return this.#runCommand(row, openId, typed.name, typed.argument);
+      if (typed.kind === "unknownCommand") return this.#say(row, this.#texts.unknownCommand(typed.name));
+      if (typed.kind === "interaction") return this.#answerTyped(row, openId, typed.text);
+      if (typed.kind === "text" && typed.text === "") return;
+    }
+    const input: UserInput[] = typed.kind === "text" && typed.text !== "" ? [{ type: "text", text: typed.text, text_elements: [] }] : [];
+    for (const attachment of content.attachments) {
+      const taken = await takeAttachment(this.#options.port, join(this.#options.dataDir, "feishu-files"), row.messageId, attachment);
+      if (taken === null) await this.#say(row, this.#texts.tooLarge);
+      else input.push(taken);
+    }
+    if (input.length > 0) await this.#prompt(row, openId, input);
+  }
+
+  async #answerTyped(row: InboxRow, openId: string, text: string): Promise<void> {
+    const command = parseInteractionCommand(text);
+    const said = command === null ? null : await this.#desk.typed(command.interactionId, command.value, { chatId: row.chatId, openId, at: row.createTimeMs });
+    await this.#say(row, said ?? this.#texts.toast.unknown);
+  }
+
+  async #prompt(row: InboxRow, openId: string, input: readonly UserInput[]): Promise<void> {
+    const follower = await this.#threadFor(row);
+    const threadId = follower.view.id;
+    const clientUserMessageId = `feishu:${row.messageId}`;
+    // A process that died between the server's answer and its own note would send the message twice.
+    if (await this.#wasSent(threadId, clientUserMessageId)) return;
+    const sender = { channel: CHANNEL, chatId: row.chatId, senderId: openId };
+    const running = follower.runningTurn;
+    if (running !== null) {
+      try {
+        await this.#client.request("turn/steer", { threadId, expectedTurnId: running.id, clientUserMessageId, input, foldcast: { sender } });
+        return;
+      } catch {
+        // It has ended, or its harness takes nothing while it works: then it is the next turn's.
+      }
+    }
+    const first = input.find((part) => part.type === "text");
+    const place: Place = { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null };
+    const withdraw = follower.expect({ place, startedBy: openId, title: first?.type === "text" ? first.text : "🖼️" });
+    try {
+      const { turn } = await this.#client.request<{ turn: Turn }>("turn/start", { threadId, clientUserMessageId, input, foldcast: { sender } });
+      this.#facts.put(`message:${row.messageId}`, threadId);
+      if (running !== null && turn.id === running.id) await this.#say(row, this.#texts.queued);
+    } catch (error) {
+      withdraw();
+      throw error;
+    }
+  }
+
+  async #wasSent(threadId: string, clientId: string): Promise<boolean> {
+    if (!this.#wasInterrupted) return false;
+    try {
+      const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId, limit: 5, sortDirection: "desc", itemsView: "full" });
+      return data.some(({ items }) => items.some((item) => item.type === "userMessage" && item.clientId === clientId));
+    } catch {
+      return false;
+    }
+  }
+
+  /** Messages that wait from before the start may have been sent by the process that died. */
+  get #wasInterrupted(): boolean {
+    return !this.#started || this.#inbox.all().some(([, row]) => row.state === "waiting");
+  }
+
+  /** The thread that a message belongs to: the one of the card it replies to, the session's own, or a new one. */
+  async #threadFor(row: InboxRow): Promise<Follower> {
+    const key = sessionKey(row);
+    const binding = this.#bindingOf(row);
+    const repliedTo = [row.parentId, row.rootId].flatMap((id) => (id === null ? [] : [this.#threadOfMessage(id)])).find((id) => id !== null) ?? null;
+    const threadId = repliedTo ?? binding.threadId;
+    if (threadId !== null) {
+      try {
+        const follower = await this.#join(threadId, false, binding);
+        if (binding.threadId !== threadId) this.#bindings.put(key, { ...binding, threadId });
+        return follower;
+      } catch (error) {
+        if (repliedTo !== null) throw error;
+        this.#options.log("the session's thread is gone", { reason: wordsOf(error) });
+      }
+    }
+    const { settings } = this.#options;
+    const model = binding.model ?? settings.defaultModel;
+    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/start", { cwd: binding.cwd ?? settings.cwd, ...(model === null ? {} : { model }) });
+    const next = { ...this.#bindingOf(row), threadId: opened.thread.id };
+    this.#bindings.put(key, next);
+    return this.#follow(opened.thread, opened.model, next);
+  }
+
+  #threadOfMessage(messageId: string): string | null {
+    const card = this.#turns.all().find(([, record]) => record.cards.some((one) => one.messageId === messageId) || record.parts.some((one) => one.messageId === messageId))?.[1];
+    return card?.threadId ?? this.#facts.get(`message:${messageId}`);
+  }
+
+  #bindingOf(row: Pick<InboxRow, "chatId" | "threadId" | "messageId">): Binding {
+    return this.#bindings.get(sessionKey(row)) ?? { chatId: row.chatId, anchor: row.threadId === null ? null : row.messageId, inThread: row.threadId !== null, threadId: null, model: null, cwd: null };
+  }
+
+  async #runCommand(row: InboxRow, openId: string, name: CommandName, argument: string): Promise<void> {
+    const said = await this.#command(row, openId, name, argument, { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null });
+    if (said !== null) await this.#say(row, said);
+  }
+
+  #command(row: Pick<InboxRow, "chatId" | "threadId" | "messageId">, openId: string, name: CommandName, argument: string, place: Place): Promise<string | null> {
+    const { settings } = this.#options;
+    const key = sessionKey(row);
+    const binding = this.#bindingOf(row);
+    return runCommand(name, argument, {
+      request: (method, params) => this.#client.request(method, params),
+      texts: this.#texts, binding, defaultCwd: settings.cwd, defaultModel: settings.defaultModel,
+      folders: settings.folders.length > 0 ? settings.folders : [settings.cwd],
+      bind: (changes) => this.#bindings.put(key, { ...this.#bindingOf(row), ...changes }),
+      follower: async () => (binding.threadId === null ? null : this.#join(binding.threadId, false, binding)),
+      offer: (payload: InteractionPayload) => this.#desk.open(payload, { requestId: null, native: null, threadId: row.threadId, place, startedBy: openId }),
+    });
+  }
+
+  /** A button of a list that the channel put up. */
+  async #pressCommand(text: string, { chatId, openId, messageId }: { readonly chatId: string; readonly openId: string; readonly messageId: string }): Promise<string> {
+    const typed = readTyped(text);
+    if (typed.kind !== "command") return this.#texts.toast.unknown;
+    try {
+      return (await this.#command({ chatId, threadId: null, messageId }, openId, typed.name, typed.argument, { chatId, replyTo: messageId, inThread: false })) ?? this.#texts.toast.accepted;
+    } catch (error) {
+      return this.#texts.failed(wordsOf(error));
+    }
+  }
+
+  #onClick(event: CardActionEvent): Promise<void> {
+    // Clicks are not sent again, but events may come twice.
+    if (!this.#inbox.claim(`click:${event.eventId}`, doneClick(event))) return event.respond({}).then(() => undefined);
+    return this.#desk.click(event).catch((error: unknown) => this.#options.log("a click could not be carried out", { reason: wordsOf(error) }));
+  }
+
+  async #say(row: Pick<InboxRow, "messageId" | "chatId" | "threadId">, text: string): Promise<void> {
+    const { port, clock, log } = this.#options;
+    await sendOnce({ port, clock, log, times: SEND_TIMES, isClosed: () => false }, {
+      place: { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null }, body: { type: "text", text: text.replaceAll(/<(?=\/?(?:at|person)\b)/gi, "‹") },
+      uuid: `s${row.messageId}`.slice(0, 50), mark: text, triedAt: null, note: () => undefined,
+    });
+  }
+
+  async #nameOf(openId: string): Promise<string> {
+    const outcome = await this.#options.port.userInfo(openId);
+    return outcome.kind === "ok" && outcome.value.name !== null ? outcome.value.name : openId.slice(0, 8);
+  }
+}
+
+function doneClick(event: CardActionEvent): InboxRow {
+  return { state: "done", messageId: event.messageId, chatId: event.chatId, chatType: "group", openId: null, createTimeMs: event.createTimeMs, messageType: "click", content: "", mentions: [], rootId: null, parentId: null, threadId: null };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,120 @@
+import type { Locale } from "@foldcast/protocol-core/tools";
+
+/** Everything that the channel says by itself. */
+interface ChannelTexts {
+  refused: string;
+  claimed: string;
+  stale: string;
+  unsupported(kind: string): string;
+  unknownCommand(name: string): string;
+  help: string;
+  newThread: string;
+  noThread: string;
+  notRunning: string;
+  stopping: string;
+  queued: string;
+  renamed(name: string): string;
+  needName: string;
+  forked: string;
+  cwdIs(cwd: string): string;
+  cwdRefused(folders: string): string;
+  modelIs(model: string): string;
+  noModel(id: string): string;
+  modelNextThread(model: string): string;
+  models: string;
+  threads: string;
+  noThreads: string;
+  resumed(title: string): string;
+  noSuchThread: string;
+  status(lines: { thread: string; model: string; cwd: string; running: boolean }): string;
+  history: string;
+  failed(why: string): string;
+  tooLarge: string;
+  open: string;
+  lost: string;
+  settledBy(name: string): string;
+  outcomes: Readonly<Record<"approve" | "deny" | "always" | "submit" | "answered" | "skipped" | "expired" | "interrupted" | "elsewhere" | "unknown", string>>;
+  toast: Readonly<Record<"accepted" | "late" | "unknown" | "expired" | "refused" | "invalid" | "working" | "partial", string>>;
+  waitsFor: string;
+  expires(minutes: number): string;
+  other: string;
+}
+
+export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
+  zh: {
+    refused: "你还没有使用这个机器人的权限，请联系管理员。",
+    claimed: "你现在是这个机器人的所有者。",
+    stale: "这条消息发出已久，没有执行。需要的话请重新发送。",
+    unsupported: (kind) => `暂不支持这种消息：${kind}。`,
+    unknownCommand: (name) => `没有命令 /${name}。发送 /help 查看全部命令；以 // 开头可发送普通文本。`,
+    help: "/new 新会话 · /threads 会话列表 · /model 选择模型 · /stop 中断 · /status 状态 · /history 最近的回合 · /fork 分叉 · /rename 重命名 · /cwd 目录 · //文本 发送以斜杠开头的文本",
+    newThread: "下一条消息将开始新会话。",
+    noThread: "这里还没有会话，发送一条消息即可开始。",
+    notRunning: "当前没有正在运行的回合。",
+    stopping: "正在中断。",
+    queued: "当前回合还在运行，这条消息会在它结束后执行。",
+    renamed: (name) => `已重命名为「${name}」。`,
+    needName: "请给出名称：/rename 新名称",
+    forked: "已分叉，后续消息进入新会话。",
+    cwdIs: (cwd) => `目录：${cwd}`,
+    cwdRefused: (folders) => `这里只能使用以下目录：${folders}`,
+    modelIs: (model) => `模型：${model}`,
+    noModel: (id) => `没有模型 ${id}。发送 /model 查看全部。`,
+    modelNextThread: (model) => `已选择 ${model}，将从新会话开始使用。`,
+    models: "选择模型",
+    threads: "选择会话",
+    noThreads: "还没有会话。",
+    resumed: (title) => `已切换到会话：${title}`,
+    noSuchThread: "没有这个会话。发送 /threads 查看列表。",
+    status: ({ thread, model, cwd, running }) => `会话：${thread}\n模型：${model}\n目录：${cwd}\n${running ? "运行中" : "空闲"}`,
+    history: "最近的回合",
+    failed: (why) => `没有成功：${why}`,
+    tooLarge: "文件过大，未下载。",
+    open: "打开",
+    lost: "连接服务器失败，稍后会自动重试。",
+    settledBy: (name) => `处理人：${name}`,
+    outcomes: { approve: "已批准", deny: "已拒绝", always: "已总是批准", submit: "已提交", answered: "已处理", skipped: "已跳过", expired: "已过期", interrupted: "回合已结束", elsewhere: "已在别处处理", unknown: "已失效" },
+    toast: { accepted: "已处理", late: "已经处理过了", unknown: "这个请求已失效", expired: "已过期", refused: "你不能处理这个请求", invalid: "这个回答不符合要求", working: "正在处理", partial: "已记录，还有问题未回答" },
+    waitsFor: "等待处理",
+    expires: (minutes) => `${minutes} 分钟内未处理将自动拒绝`,
+    other: "其他回答",
+  },
+  en: {
+    refused: "You may not use this bot yet; please ask its operator.",
+    claimed: "You are the owner of this bot now.",
+    stale: "This message is too old and was not carried out. Send it again if it is still needed.",
+    unsupported: (kind) => `Messages of this kind cannot be used: ${kind}.`,
+    unknownCommand: (name) => `There is no command /${name}. /help lists all; a text that begins with a slash is sent with //.`,
+    help: "/new new thread · /threads list and resume · /model choose · /stop interrupt · /status · /history recent turns · /fork · /rename NAME · /cwd FOLDER · //text sends a text with a slash",
+    newThread: "The next message begins a new thread.",
+    noThread: "There is no thread here yet; send a message to begin one.",
+    notRunning: "No turn is running.",
+    stopping: "Interrupting.",
+    queued: "A turn is still running; this message is carried out when it has ended.",
+    renamed: (name) => `Renamed to “${name}”.`,
+    needName: "Give a name: /rename NAME",
+    forked: "Forked; what follows goes to the new thread.",
+    cwdIs: (cwd) => `Folder: ${cwd}`,
+    cwdRefused: (folders) => `Only these folders can be used here: ${folders}`,
+    modelIs: (model) => `Model: ${model}`,
+    noModel: (id) => `There is no model ${id}. /model lists all.`,
+    modelNextThread: (model) => `Chose ${model}, for the next new thread.`,
+    models: "Choose a model",
+    threads: "Choose a thread",
+    noThreads: "There are no threads yet.",
+    resumed: (title) => `Now on the thread: ${title}`,
+    noSuchThread: "There is no such thread. /threads lists them.",
+    status: ({ thread, model, cwd, running }) => `Thread: ${thread}\nModel: ${model}\nFolder: ${cwd}\n${running ? "Running" : "Idle"}`,
+    history: "Recent turns",
+    failed: (why) => `That did not work: ${why}`,
+    tooLarge: "The file is too large and was not taken.",
+    open: "Open",
+    lost: "The server cannot be reached; it is tried again.",
+    settledBy: (name) => `by ${name}`,
+    outcomes: { approve: "Approved", deny: "Denied", always: "Always approved", submit: "Submitted", answered: "Answered", skipped: "Skipped", expired: "Expired", interrupted: "The turn has ended", elsewhere: "Answered elsewhere", unknown: "No longer valid" },
+    toast: { accepted: "Done", late: "It was answered already", unknown: "This request is no longer valid", expired: "It has expired", refused: "You may not answer this", invalid: "That is no answer to this", working: "Working on it", partial: "Noted; there are more questions" },
+    waitsFor: "Waiting for an answer",
+    expires: (minutes) => `Denied by itself after ${minutes} minutes`,
+    other: "Another answer",
+  },
+};

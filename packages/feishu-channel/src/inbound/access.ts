@@ -1,0 +1,35 @@
+/** Who may talk to the bot. Closed by default: what is not named is refused. Ids are open ids and chat ids. */
+export interface AccessRules {
+  readonly users: readonly string[];
+  readonly chats: readonly string[];
+  /** Nobody is named: the first person who writes to the bot directly becomes its owner. */
+  readonly claim: boolean;
+  /** `mention`: in groups only what mentions the bot. `all`: every message of an allowed group. */
+  readonly groups: "mention" | "all";
+}
+
+export interface Approach {
+  readonly openId: string | null;
+  readonly chatId: string;
+  readonly isDirect: boolean;
+  readonly mentionsBot: boolean;
+  /** Who claimed the bot; null nobody yet. */
+  readonly owner: string | null;
+}
+
+/** `ignored`: not meant for the bot, say nothing. `refused`: tell the person. */
+export type Verdict = "allowed" | "ignored" | "refused" | "claims";
+
+export function judge(rules: AccessRules, { openId, chatId, isDirect, mentionsBot, owner }: Approach): Verdict {
+  if (!isDirect && rules.groups === "mention" && !mentionsBot) return "ignored";
+  if (openId === null) return "ignored";
+  if (rules.users.includes(openId) || owner === openId) return "allowed";
+  if (rules.chats.includes(chatId)) return "allowed";
+  if (isDirect && rules.claim && owner === null && rules.users.length === 0 && rules.chats.length === 0) return "claims";
+  return isDirect || mentionsBot ? "refused" : "ignored";
+}
+
+/** Whether a folder is one of those allowed, or below one. Both are absolute and normalised. */
+export function isInFolders(folders: readonly string[], path: string): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`));
+}
