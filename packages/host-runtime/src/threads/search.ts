@@ -41,15 +41,16 @@ export async function searchThreads(options: SearchOptions): Promise<Page<Match>
   const limit = pageLimit(params.limit);
   const records = [...options.records];
   const found: Match[] = [];
-  let cursor = params.cursor ?? null;
-  for (;;) {
+  let looked: ThreadRecord | null = null;
+  for (let cursor = params.cursor ?? null; ;) {
     const page = listThreads(records, { ...params, searchTerm: null, cursor, limit: RECORDS_AT_ONCE });
-    for (const [at, record] of page.data.entries()) {
-      const snippet = await snippetIn(record, term, deadline, options);
+    for (const record of page.data) {
+      if (found.length === limit) return pageOf(found, params, cursorAt(looked!, params));
+      // The first one is looked at however long it takes: a page that ends where it began would never end.
+      const snippet = await snippetIn(record, term, looked === null ? Infinity : deadline, options);
+      if (snippet === LATE) return pageOf(found, params, cursorAt(looked!, params));
       if (snippet !== null) found.push({ record, snippet });
-      const isLast = at === page.data.length - 1 && page.nextCursor === null;
-      // One thread at least is looked at, however long it takes: a page that ends where it began would never end.
-      if (!isLast && (found.length === limit || performance.now() > deadline)) return pageOf(found, params, cursorAt(record, params));
+      looked = record;
     }
     if (page.nextCursor === null) return pageOf(found, params, null);
     cursor = page.nextCursor;
@@ -61,14 +62,18 @@ function pageOf(found: Match[], params: ThreadSearchParams, nextCursor: string |
   return { data: found, nextCursor, backwardsCursor: first === undefined ? null : backwardsCursor(first.record, params) };
 }
 
-async function snippetIn(record: ThreadRecord, term: string, deadline: number, { turnsOf, sourceOf }: SearchOptions): Promise<string | null> {
+const LATE = Symbol("there is no time left to look further");
+
+async function snippetIn(record: ThreadRecord, term: string, deadline: number, { turnsOf, sourceOf }: SearchOptions): Promise<string | typeof LATE | null> {
+  if (performance.now() > deadline) return LATE;
   const known = (record.name === null ? null : snippetOf(record.name, term)) ?? snippetOf(record.preview, term);
   if (known !== null) return known;
   try {
     const source = await sourceOf(record);
     if (record.file !== null && source?.wholeTexts === true && !(await mayHold(record.file, term))) return null;
     const list = await turnsOf(record);
-    for (let from = 0; from < list.ids.length && performance.now() <= deadline; from += TURNS_AT_ONCE) {
+    for (let from = 0; from < list.ids.length; from += TURNS_AT_ONCE) {
+      if (performance.now() > deadline) return LATE;
       for (const turn of await list.take(from, Math.min(from + TURNS_AT_ONCE, list.ids.length))) {
         for (const { text } of messagesOf(turn)) {
           const snippet = snippetOf(text, term);
