@@ -51,6 +51,15 @@ describe("a line that begins with a slash", () => {
     expect((await say("//compact please", "/etc/hosts is wrong")).prompts).toEqual(["/compact please", "/etc/hosts is wrong"]);
   });
 
+  test("goes on with a thread by the beginning of its id, and names the one that was meant", async () => {
+    await say("a first prompt");
+    const [known] = await setup.host.threads.list({}).then(({ data }) => data);
+    const id = known!.id;
+    expect((await say(`/thread ${id.slice(0, 13)}`)).refused).toBe(false);
+    expect((await say(`/thread ${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`)).notices[0]).toContain(`did you mean ${id}?`);
+    expect((await say("/thread 12")).notices[0]).toContain("foldcast threads list shows them");
+  });
+
   test("names a model that is not there with the one that was meant", async () => {
     const known = (await setup.host.catalogue.models())[0]!.id;
     const { notices } = await say(`/model ${known.slice(0, -1)}x`);

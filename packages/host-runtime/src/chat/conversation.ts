@@ -5,10 +5,10 @@ import { applyToThread, viewOfThread } from "@foldcast/protocol-core/view";
 import type { ThreadView, TurnView } from "@foldcast/protocol-core/view";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import type { Notification, RequestId, Thread, Turn } from "@foldcast/protocol-core/wire";
-import { nearest } from "../nearest.ts";
+import { editDistance, nearest } from "../nearest.ts";
 import { VERSION } from "../version.ts";
 import { OpenRequest } from "./open-request.ts";
-import { RpcClient } from "@foldcast/protocol-core/client";
+import { RpcClient, RpcError } from "@foldcast/protocol-core/client";
 import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { makeSignal } from "./signal.ts";
 
@@ -97,9 +97,19 @@ export class Conversation {
     this.#open(opened.thread, opened.model);
   }
 
-  async resume(threadId: string): Promise<void> {
-    const opened = await this.#rpc.request<{ thread: Thread; model: string }>("thread/resume", { threadId });
-    this.#open(opened.thread, opened.model);
+  /** By its id, or by the beginning of that of a recent thread. Rejects with what was probably meant. */
+  async resume(given: string): Promise<void> {
+    const recent = given.length >= 4 && given.length < 36 ? (await this.threads()).filter(({ id }) => id.startsWith(given.toLowerCase())) : [];
+    const threadId = recent.length === 1 ? recent[0]!.id : given;
+    try {
+      const opened = await this.#rpc.request<{ thread: Thread; model: string }>("thread/resume", { threadId });
+      this.#open(opened.thread, opened.model);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const known = (await this.threads()).map(({ id }) => id);
+      const meant = recent.length > 1 ? recent.map(({ id }) => id).join(" or ") : known.find((id) => editDistance(id, given) <= 3);
+      throw new Error(`${error.message}${meant === undefined ? "; foldcast threads list shows them" : `; did you mean ${meant}?`}`, { cause: error });
+    }
   }
 
   /** Newest first. */

@@ -44,6 +44,11 @@ test("a verb that is missing or mistyped is named", async () => {
   expect((await runCaptured(["scenario", "chekc", "x"])).stderr).toContain("there is no `chekc`; did you mean `check`?");
 });
 
+test("a word that a command does not take is refused", async () => {
+  expect(await runCaptured(["models", "all"])).toMatchObject({ code: 2, stderr: expect.stringContaining("models takes options only; got `all`") });
+  expect((await runCaptured(["chat", "hello"])).stderr).toContain("prompts are read from the input");
+});
+
 test("a scenario file that is no text is not printed", async () => {
   expect(await runCaptured(["scenario", "check", process.execPath])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("is not a text file") });
 });

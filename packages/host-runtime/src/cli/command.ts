@@ -42,8 +42,10 @@ export interface Verb {
 export interface CommandSpec<O extends OptionTable = OptionTable> {
   /** One line for the list of commands. */
   summary: string;
-  /** After the command's name: `PATH`. */
+  /** After the command's name: `PATH`. Without operands and verbs, words without dashes are refused. */
   operands?: string;
+  /** Why they are, where that is not plain. */
+  strayWord?: string;
   verbs?: Readonly<Record<string, Verb>>;
   /** What a shell offers for operands that are no verbs. */
   completes?: Completion;

@@ -2,7 +2,7 @@ import { VERSION } from "../version.ts";
 import type { CommandSpec } from "./command.ts";
 import type { OptionSpec, OptionTable } from "./options/option.ts";
 
-const WIDTH = 110;
+const WIDTH = 116;
 
 /** What `foldcast --help` says. */
 export function programHelp(commands: Readonly<Record<string, CommandSpec>>): string {
@@ -30,7 +30,7 @@ export function commandHelp(name: string, spec: CommandSpec): string {
   const tail = hasOptions ? " [OPTIONS]" : "";
   const usages = verbs === undefined ? [`foldcast ${name}${operands === undefined ? "" : ` ${operands}`}${tail}`] : Object.entries(verbs).map(([verb, each]) => `foldcast ${name} ${verb}${each.operands === "" ? "" : ` ${each.operands}`}${tail}`);
   const parts = [`Usage: ${usages.join("\n       ")}\n`];
-  if (about !== "") parts.push(`${about}\n`);
+  if (about !== "") parts.push(`${about.split("\n").flatMap((line) => wrap(line, WIDTH)).join("\n")}\n`);
   if (verbs !== undefined) parts.push(columns(Object.entries(verbs).map(([verb, { does }]) => [verb, does])));
   if (hasOptions) parts.push(`Options:\n${columns(visible(options).map(([option, each]) => [flagOf(option, each), describe(each)]))}`);
   if (Object.values(options).some(({ key }) => key !== undefined)) parts.push(SETTINGS_NOTE);
@@ -55,9 +55,9 @@ function flagOf(name: string, { short, value }: OptionSpec): string {
   return `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
 }
 
-function describe({ does, default: value, defaultWords, kind }: OptionSpec): string {
-  const choices = Array.isArray(kind.completes) ? `${kind.completes.join(", ")}: ` : "";
-  const otherwise = defaultWords ?? (value === undefined ? null : String(value));
+function describe({ does, default: fallback, defaultWords, kind, value }: OptionSpec): string {
+  const choices = Array.isArray(kind.completes) && value?.includes("|") !== true ? `${kind.completes.join(", ")}: ` : "";
+  const otherwise = defaultWords ?? (fallback === undefined ? null : String(fallback));
   return `${choices}${does}${otherwise === null ? "" : ` (${otherwise})`}`.replaceAll("`", "");
 }
 

@@ -29,6 +29,7 @@ export async function runCommand(name: string, spec: CommandSpec, argv: readonly
     }
     const given = parseArguments(argv, spec.options, spec.lenient === true);
     demandVerb(spec, given.positionals);
+    refuseStrayWord(name, spec, given.positionals);
     const code = await spec.load();
     return await code.run({ stdout, stderr, env, operands: given.positionals, flags: given.flags, settings: () => settingsOf(spec.options, given, world) });
   } catch (error) {
@@ -50,6 +51,11 @@ function demandVerb({ verbs }: CommandSpec, [verb]: readonly string[]): void {
   if (verb === undefined) throw new UsageError(`say what to do: ${names.join(", ")}`);
   const meant = nearest(verb, names);
   throw new UsageError(`there is no \`${verb}\`; ${meant === null ? `there are ${names.join(", ")}` : `did you mean \`${meant}\`?`}`);
+}
+
+function refuseStrayWord(name: string, { verbs, operands, strayWord, lenient }: CommandSpec, [word]: readonly string[]): void {
+  if (word === undefined || verbs !== undefined || operands !== undefined || lenient === true) return;
+  throw new UsageError(`${strayWord ?? `${name} takes options only`}; got \`${word}\``);
 }
 
 async function settingsOf<O extends OptionTable>(options: O, { flags }: Arguments, { env, cwd }: World) {

@@ -73,9 +73,10 @@ export function readToken(file: string): string {
   try {
     token = readFileSync(file, "utf8").trim();
   } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new UsageError(`there is no token file ${file}; to make one: (umask 077; openssl rand -hex 32 > ${file})`);
     throw new UsageError(`cannot read the token file: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (token === "") throw new UsageError(`the token file ${file} is empty; write a long random text into it: openssl rand -hex 32 > ${file}`);
+  if (token === "") throw new UsageError(`the token file ${file} is empty; to fill it: (umask 077; openssl rand -hex 32 > ${file})`);
   return token;
 }
 

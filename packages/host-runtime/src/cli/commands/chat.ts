@@ -12,8 +12,7 @@ import { stopHost } from "../start-host.ts";
 import type { CHAT_OPTIONS } from "../table/options.ts";
 import { UsageError } from "../usage-error.ts";
 
-export async function run({ settings, operands, env, stdout: out, stderr }: Call<typeof CHAT_OPTIONS>): Promise<number> {
-  if (operands[0] !== undefined) throw new UsageError(`prompts are read from the input, not from the command line; got \`${operands[0]}\``);
+export async function run({ settings, env, stdout: out, stderr }: Call<typeof CHAT_OPTIONS>): Promise<number> {
   const { values, file } = await settings();
   const locale = /^zh/i.test(env["LC_ALL"] ?? env["LANG"] ?? "") ? "zh" : "en";
   const cwd = values.cwd ?? process.cwd();

@@ -19,8 +19,7 @@ import { UsageError } from "../usage-error.ts";
 /** A harness may have to start its program to say its version. */
 const CHECK_MS = 10_000;
 
-export async function run({ settings, env, operands, flags, stdout }: Call<typeof DOCTOR_OPTIONS>): Promise<number> {
-  if (operands[0] !== undefined) throw new UsageError(`all is looked at; got \`${operands[0]}\``);
+export async function run({ settings, env, flags, stdout }: Call<typeof DOCTOR_OPTIONS>): Promise<number> {
   let found: Settings<typeof DOCTOR_OPTIONS> | null = null;
   let broken: UsageError | null = null;
   try {

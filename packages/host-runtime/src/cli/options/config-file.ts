@@ -39,10 +39,15 @@ export function readConfigFile(path: string, options: OptionTable, harnesses: re
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (!required && error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return null;
+    if (!required && isMissing(error)) return null;
+    if (isMissing(error)) throw new UsageError(`there is no configuration file ${path}`);
     throw new UsageError(`cannot read the configuration file: ${error instanceof Error ? error.message : String(error)}`);
   }
   return parseConfig(text, path, options, harnesses);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 }
 
 export function parseConfig(text: string, path: string, options: OptionTable, harnesses: readonly string[]): ConfigFile {

@@ -58,7 +58,7 @@ describe("where a value comes from", () => {
     writeFileSync(file, "sekret\n");
     expect(options(["--ws-token-file", file]).token).toBe("sekret");
     writeFileSync(file, "\n");
-    expect(() => options(["--ws-token-file", file])).toThrow(/is empty; write a long random text into it/);
+    expect(() => options(["--ws-token-file", file])).toThrow(/is empty; to fill it: .*openssl/);
     expect(() => options(["--ws-auth", "capability-token"])).toThrow(/needs --ws-token-file/);
   });
 });
@@ -130,7 +130,7 @@ describe("the configuration file", () => {
     expect(defaultConfigPath({ HOME: "/h", XDG_CONFIG_HOME: "/x" })).toBe("/x/foldcast/config.toml");
     expect(defaultConfigPath({ HOME: "/h", XDG_CONFIG_HOME: "relative" })).toBe("/h/.config/foldcast/config.toml");
     expect(readConfigFile("/nowhere/config.toml", ALL_SETTINGS, IDS, false)).toBeNull();
-    expect(() => readConfigFile("/nowhere/config.toml", ALL_SETTINGS, IDS, true)).toThrow("cannot read the configuration file");
+    expect(() => readConfigFile("/nowhere/config.toml", ALL_SETTINGS, IDS, true)).toThrow("there is no configuration file /nowhere/config.toml");
     const folder = mkdtempSync(join(tmpdir(), "foldcast-config-"));
     mkdirSync(join(folder, "config.toml"));
     expect(() => readConfigFile(join(folder, "config.toml"), ALL_SETTINGS, IDS, false)).toThrow("cannot read the configuration file");
