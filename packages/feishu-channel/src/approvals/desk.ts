@@ -151,26 +151,26 @@ export class InteractionDesk {
     const { locale, table } = this.#deps;
     const { toast } = CHANNEL_TEXTS[locale];
     const read = ButtonValue.safeParse(event.action.value);
-    if (!read.success) return void (await event.respond({ toast: { type: "warning", content: toast.unknown } }));
+    if (!read.success) return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
     const { interaction_id: key, action_id: actionId, action_value: actionValue } = read.data;
     const row = table.get(key);
     const openId = event.operator.openId;
     if (row === null || openId === null || row.chatId !== event.chatId || (row.messageId !== null && row.messageId !== event.messageId)) {
-      return void (await event.respond({ toast: { type: "warning", content: toast.unknown } }));
+      return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
     }
-    if (!this.#mayPress(row, openId)) return void (await event.respond({ toast: { type: "error", content: toast.refused } }));
+    if (!this.#mayPress(row, openId)) return this.#reply(event, { toast: { type: "error", content: toast.refused } });
     if (row.requestId === null && row.payload.kind === "command") {
       const said = this.#deps.command(actionValue, { chatId: row.chatId, openId, messageId: event.messageId });
       const inTime = await this.#withinPatience(said);
-      return void (await event.respond({ toast: { type: "info", content: (inTime ?? toast.working).slice(0, 200) } }));
+      return this.#reply(event, { toast: { type: "info", content: (inTime ?? toast.working).slice(0, 200) } });
     }
-    if (row.state === "settled") return void (await event.respond({ toast: { type: "info", content: toast.late }, card: this.#card(key, row) }));
-    if (row.state === "answering") return void (await event.respond({ toast: { type: "info", content: toast.late } }));
+    if (row.state === "settled") return this.#reply(event, { toast: { type: "info", content: toast.late }, card: this.#card(key, row) });
+    if (row.state === "answering") return this.#reply(event, { toast: { type: "info", content: toast.late } });
     const value = event.action.formValue === null || actionId === "deny" ? actionValue : JSON.stringify(formAnswers(row.payload, event.action.formValue));
     this.#change(key, { state: "answering" });
     const working = this.#take(key, row, { actionId: event.action.formValue === null || actionId === "deny" ? actionId : "submit", actionValue: value, openId, at: event.createTimeMs });
     const result = await this.#withinPatience(working);
-    if (result === null) return void (await event.respond({ toast: { type: "info", content: toast.working } }));
+    if (result === null) return this.#reply(event, { toast: { type: "info", content: toast.working } });
     const now = table.get(key) ?? row;
     await event.respond({
       toast: { type: result.status === "accepted" ? "success" : result.status === "refused" || result.status === "invalid" ? "error" : "info", content: result.status === "accepted" && result.open.length > 0 ? toast.partial : toast[result.status] },
@@ -188,6 +188,10 @@ export class InteractionDesk {
     this.#change(key, { state: "answering" });
     const result = await this.#take(key, row, { actionId: "", actionValue: value, openId: from.openId, at: from.at });
     return result.status === "accepted" && result.open.length > 0 ? toast.partial : toast[result.status];
+  }
+
+  async #reply(event: CardActionEvent, answer: Parameters<CardActionEvent["respond"]>[0]): Promise<void> {
+    await event.respond(answer);
   }
 
   #mayPress(row: InteractionRow, openId: string): boolean {

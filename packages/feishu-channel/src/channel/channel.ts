@@ -307,7 +307,7 @@ export class FeishuChannel {
       if (typed.kind === "command") return this.#runCommand(row, openId, typed.name, typed.argument);
       if (typed.kind === "unknownCommand") return this.#say(row, this.#texts.unknownCommand(typed.name));
       if (typed.kind === "interaction") return this.#answerTyped(row, openId, typed.text);
-      if (typed.kind === "text" && typed.text === "") return;
+      if (typed.text === "") return;
     }
     const input: UserInput[] = typed.kind === "text" && typed.text !== "" ? [{ type: "text", text: typed.text, text_elements: [] }] : [];
     for (const attachment of content.attachments) {

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { InteractionPayload } from "@foldcast/protocol-core/interaction";
+import { previewText } from "@foldcast/protocol-core/tools";
 import type { Thread, Turn } from "@foldcast/protocol-core/wire";
 import { isInFolders } from "../inbound/access.ts";
 import type { CommandName } from "../inbound/command.ts";
@@ -90,8 +91,8 @@ function turnLine({ items, status }: Turn): string {
 }
 
 function cut(text: string, length: number): string {
-  const line = [...text.replaceAll(/\s+/g, " ").trim()];
-  return line.length <= length ? line.join("") : `${line.slice(0, length).join("")}…`;
+  const { text: line, limit } = previewText(text.replaceAll(/\s+/g, " ").trim(), { chars: length, lines: 1 });
+  return limit === null ? line : `${line}…`;
 }
 
 function offerOf(title: string, choices: readonly { readonly label: string; readonly command: string }[]): InteractionPayload {
