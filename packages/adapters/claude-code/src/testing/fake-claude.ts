@@ -107,7 +107,7 @@ async function body(prompt: string, id: string): Promise<void> {
     else result(callId("rm"), response === null ? "The user doesn't want to proceed with this tool use." : (response["message"] as string), { error: true, denied: "user-rejected" });
     if (response?.["interrupt"] === true) interrupted = true;
     if (!interrupted) answer([say("So be it.")]);
-  } else if (prompt.includes("ask")) {
+  } else if (/\bask\b/.test(prompt)) {
     const questions = [{ question: "Which?", header: "Which", multiSelect: false, options: [{ label: "This", description: "" }, { label: "That", description: "" }] }];
     answer([call(callId("ask"), "AskUserQuestion", { questions })]);
     const response = await question("AskUserQuestion", callId("ask"), { questions }, []);

@@ -13,9 +13,13 @@ interface RecordedLine {
 export function playRecording(path: string): void {
   const lines = readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as RecordedLine);
   const write = (frame: object): void => void process.stdout.write(`${JSON.stringify(frame)}\n`);
+  const ends = lines.some(({ dir, msg }) => dir === "out" && msg["type"] === "result");
   let at = 0;
   const goOn = (): void => {
     for (at += 1; at < lines.length && !isMessage(lines[at]!); at += 1) if (lines[at]!.dir === "out" && lines[at]!.msg["type"] !== "control_response") write(lines[at]!.msg);
+    // A run that was killed.
+    if (at === lines.length && !ends) process.exitCode = 143;
+    if (at === lines.length && !ends) process.stdin.destroy();
   };
   while (at < lines.length && !isMessage(lines[at]!)) at += 1;
   createInterface({ input: process.stdin }).on("line", (text) => {
