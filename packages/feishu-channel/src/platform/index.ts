@@ -2,7 +2,5 @@ export type * from "./port.ts";
 export { createFeishuPort, type PlatformConfig } from "./feishu-port.ts";
 export { FeishuConfigError, resolveBaseUrl } from "./base-url.ts";
 export { FeishuSdkMissingError } from "./sdk.ts";
-export { PaceAbortedError, platformLimits, type Limit, type PaceLimits } from "./pacer.ts";
-export { shapeOf } from "./event-dispatch.ts";
 export type { PlatformLog } from "./redact.ts";
 export type { ProxyChoice } from "./proxy.ts";
