@@ -368,6 +368,13 @@ export class FeishuChannel {
     return !this.#started || this.#inbox.all().some(([, row]) => row.state === "waiting");
   }
 
+  /** Begins a turn in a chat by itself, as for a message of nobody. Rejects with the server's words. */
+  async promptIn(chatId: string, text: string): Promise<void> {
+    const row: InboxRow = { state: "done", messageId: "", chatId, chatType: "group", openId: null, createTimeMs: 0, messageType: "text", content: "", mentions: [], rootId: null, parentId: null, threadId: null };
+    const follower = await this.#threadFor(row);
+    await this.#client.request("turn/start", { threadId: follower.view.id, input: [{ type: "text", text, text_elements: [] }] });
+  }
+
   /** The thread that a message belongs to: the one of the card it replies to, the session's own, or a new one. */
   async #threadFor(row: InboxRow): Promise<Follower> {
     const key = sessionKey(row);

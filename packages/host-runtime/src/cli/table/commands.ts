@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import type { CommandSpec } from "../command.ts";
 import type { OptionTable } from "../options/option.ts";
-import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS, THREADS_OPTIONS } from "./options.ts";
+import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, FEISHU_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS, THREADS_OPTIONS } from "./options.ts";
 
 /** Keeps the types of the options between a command's row and its code. */
 function command<O extends OptionTable>(spec: CommandSpec<O>): CommandSpec {
@@ -106,6 +106,25 @@ would use them. Starts no model turn and changes nothing.`,
     ],
     notes: "Exit code: 0 all read, 1 some files could not be read, 2 no session found or wrong usage.",
     load: () => import("../commands/replay.ts"),
+  }),
+  feishu: command({
+    summary: "talk with agents in Feishu (Lark): one folding card a turn",
+    operands: "[setup|smoke]",
+    completes: ["setup", "smoke"],
+    about: `Connects a Feishu or Lark bot to a server: each turn is one card that folds, and the right people press approve.
+  setup   the steps in Feishu's console, and what of them can be checked from here
+  smoke   one scripted turn in a temporary group of a real app`,
+    options: FEISHU_OPTIONS,
+    examples: [
+      ["foldcast feishu --demo", "try it without an app, in the browser"],
+      ["foldcast feishu setup", "before the first time"],
+      ["FOLDCAST_FEISHU_APP_ID=cli_… FOLDCAST_FEISHU_APP_SECRET_FILE=~/secret foldcast feishu --server ws://127.0.0.1:4610", ""],
+    ],
+    notes: `Environment: FOLDCAST_FEISHU_APP_ID, _APP_SECRET_FILE, _BASE_URL (feishu, lark or an address), _ALLOW_USERS, _ALLOW_CHATS, _APPROVERS,
+_DEFAULT_MODEL, _CWD, _FOLDERS, _LOCALE (zh, en), _CLAIM=1, _GROUPS (mention, all); times in milliseconds: _WRITE_INTERVAL_MS,
+_REOPEN_MS, _RETRY_MS, _STALE_MS, _IDLE_MS, _LEDGER_AGE_MS.
+The first line on stdout, and the only one, is for programs: {"event":"feishu-ready","appId"}`,
+    load: () => import("../commands/feishu.ts"),
   }),
   scenario: command({
     summary: "check a scenario file of the scripted harness",

@@ -121,4 +121,13 @@ export const THREADS_OPTIONS = {
   ...CONFIG_OPTION,
 } as const satisfies OptionTable;
 
+export const FEISHU_OPTIONS = {
+  demo: { kind: flag, does: "no app, no network: a stand-in for Feishu on this machine, with a page that shows the chat and its cards" },
+  "demo-port": { kind: port, value: "N", default: 0, does: "port of that page; 0 = any free one" },
+  "app-env": { kind: file(), value: "FILE", does: "smoke: a file with the app's FOLDCAST_FEISHU_… variables" },
+  ...CLIENT_OPTIONS,
+  ...SERVER_OPTIONS,
+  ...CONFIG_OPTION,
+} as const satisfies OptionTable;
+
 export const NO_OPTIONS = {} as const satisfies OptionTable;

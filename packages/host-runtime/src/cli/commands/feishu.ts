@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
+import { embeddedTransport, webSocketTransport } from "../../chat/transports.ts";
+import type { Call } from "../command.ts";
+import { connect } from "../connect.ts";
+import { startChannel } from "../feishu/channel.ts";
+import { setUp } from "../feishu/setup.ts";
+import { runSmoke } from "../feishu/smoke.ts";
+import { readToken, serverOptions } from "../server-options.ts";
+import { startHost, stopHost } from "../start-host.ts";
+import type { RunningHost } from "../start-host.ts";
+import type { FEISHU_OPTIONS } from "../table/options.ts";
+import { UsageError } from "../usage-error.ts";
+
+export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
+  const { operands, env, stdout, stderr } = call;
+  const [verb] = operands;
+  if (operands.length > 1) throw new UsageError(`\`${operands[1]!}\` is one word too many`);
+  if (verb === "setup") return setUp(env, (text) => void stdout.write(text));
+  const { values, file } = await call.settings();
+  const log = (message: string, fields: Readonly<Record<string, unknown>>): void => void stderr.write(`foldcast feishu: ${message} ${JSON.stringify(fields)}\n`);
+  if (verb === "smoke") {
+    if (values["app-env"] === null) throw new UsageError("smoke wants --app-env FILE, with lines such as FOLDCAST_FEISHU_APP_ID=cli_…");
+    const running = startHost({ ...serverOptions(values, file, env), dataDir: mkdtempSync(join(tmpdir(), "foldcast-smoke-")) });
+    return runSmoke({ running, env: { ...env, ...parseEnv(readFileSync(values["app-env"], "utf8")) }, log, out: (text) => void stdout.write(text) });
+  }
+  if (verb !== undefined) throw new UsageError(`feishu knows setup and smoke, not \`${verb}\``);
+  const demo = values.demo ? await startDemo(values["demo-port"]) : null;
+  const source = await serverLink(call, values, file);
+  const dataDir = demo === null ? serverOptions(values, file, env).dataDir : mkdtempSync(join(tmpdir(), "foldcast-feishu-demo-"));
+  const given = demo === null ? {} : { appId: demo.appId, appSecret: demo.appSecret, baseUrl: demo.url, allowUsers: [demo.person.openId, demo.colleague.openId], approvers: [] };
+  try {
+    const running = await startChannel({ env, dataDir, connect: source.connect, given, log });
+    stdout.write(`${JSON.stringify({ event: "feishu-ready", appId: running.appId })}\n`);
+    if (demo !== null) stderr.write(`\n  open      ${demo.url}\n  write     a message to the bot; /help lists its commands\n  stop      Ctrl+C\n\n`);
+    await source.stopped;
+    await running.close();
+  } finally {
+    await source.close();
+    await demo?.close();
+  }
+  return 0;
+}
+
+async function startDemo(port: number): Promise<Awaited<ReturnType<typeof import("@foldcast/feishu-channel/fake").startDemo>>> {
+  return (await import("@foldcast/feishu-channel/fake")).startDemo({ port });
+}
+
+interface ServerLink {
+  readonly connect: () => Promise<ClientTransport>;
+  readonly stopped: Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+/** The server that is named, or that has the data folder, or one of this process. */
+async function serverLink({ env, stderr }: Call<typeof FEISHU_OPTIONS>, values: Parameters<typeof connect>[0]["values"], file: Parameters<typeof connect>[0]["file"]): Promise<ServerLink> {
+  const { server } = values;
+  if (server !== null) {
+    const token = values["token-file"] === null ? null : readToken(values["token-file"]);
+    return { connect: () => webSocketTransport(server, token), stopped: signalled(), close: () => Promise.resolve() };
+  }
+  let running: RunningHost | null = null;
+  const open = async (): Promise<ClientTransport> => {
+    if (running !== null) return embeddedTransport(running.host);
+    const link = await connect({ values, file, env, stderr });
+    ({ running } = link);
+    return link.transport;
+  };
+  let first: ClientTransport | null = await open();
+  return {
+    // The first link is made here, so that its faults end the command; later ones are retried by the channel.
+    connect: async () => {
+      const transport = first ?? (await open());
+      first = null;
+      return transport;
+    },
+    stopped: signalled(),
+    close: async () => {
+      if (running !== null) await stopHost(running);
+    },
+  };
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+}
