@@ -1,11 +1,12 @@
 import type { InteractionAnswer, InteractionRequest, QuestionSpec } from "@foldcast/protocol-core/harness";
+import { readElicitationSchema } from "@foldcast/protocol-core/interaction";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { editsOf } from "../history/edits.ts";
 import { filledString, objectOf, stringOf } from "../history/record.ts";
 import type { OpenCall } from "../history/turn-reader.ts";
 import type { Frame, ProgramRequest } from "../program/frame.ts";
 
-/** A question of the program (`can_use_tool`) as a person gets it, and their answer as the program gets it. */
+/** A question of the program as a person gets it, and their answer as the program gets it. */
 export interface Ask {
   interaction: InteractionRequest;
   reply(answer: InteractionAnswer): Frame;
@@ -17,8 +18,9 @@ const COMMAND_TOOLS: ReadonlySet<string> = new Set(["Bash", "PowerShell"]);
 const DECLINED = "The user declined this.";
 const SKIPPED = "The user did not answer.";
 
-/** Null for a request of another kind. `calls` are those of the running turn, by id. */
+/** Null for a request that no person can answer. `calls` are those of the running turn, by id. */
 export function askOf({ id, subtype, request }: ProgramRequest, calls: ReadonlyMap<string, OpenCall>): Ask | null {
+  if (subtype === "elicitation") return elicitationAsk(id, request);
   if (subtype !== "can_use_tool") return null;
   const name = filledString(request["tool_name"]) ?? "tool";
   const input = objectOf(request["input"]);
@@ -100,4 +102,24 @@ function questionAsk(id: string, itemId: { itemId?: string }, input: Frame): Ask
       return Object.keys(answers).length === 0 ? { behavior: "deny", message: SKIPPED } : { behavior: "allow", updatedInput: { ...input, answers } };
     },
   };
+}
+
+/** An MCP server's own question, which the program passes on with MCP's own answers. */
+function elicitationAsk(id: string, request: Frame): Ask | null {
+  const base = { id, kind: "elicitation", server: filledString(request["mcp_server_name"]) ?? "", message: stringOf(request["message"]) ?? "" } as const;
+  const reply = (answer: InteractionAnswer): Frame => (answer.kind !== "elicitation" ? NOBODY_ASKED : { action: answer.action, ...(answer.content === undefined ? {} : { content: answer.content }) });
+  if (request["mode"] === "url") {
+    const url = filledString(request["url"]);
+    return url === null ? null : { interaction: { ...base, mode: "url", url, elicitationId: filledString(request["elicitation_id"]) ?? "" }, reply };
+  }
+  const schema = readElicitationSchema(request["requested_schema"] ?? {});
+  return schema === null ? null : { interaction: { ...base, mode: "form", schema }, reply };
+}
+
+const NOBODY_ASKED: Frame = { action: "cancel" };
+
+/** What the program gets for a question that cannot be put to anybody; null where it is told so as an error. */
+export function answerOfNobody(subtype: string): Frame | null {
+  if (subtype === "elicitation") return NOBODY_ASKED;
+  return subtype === "can_use_tool" ? { behavior: "deny", message: "No turn is running in which somebody could be asked." } : null;
 }

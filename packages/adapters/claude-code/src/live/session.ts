@@ -7,7 +7,7 @@ import { filledString, stringOf } from "../history/record.ts";
 import { type Frame, isOfSubAgent, messageIds, requestOf } from "../program/frame.ts";
 import { expectedFile, findSession, isFile } from "../program/places.ts";
 import { ClaudeProgram, type ProgramExit } from "../program/program.ts";
-import { type Ask, askOf } from "./asks.ts";
+import { answerOfNobody, type Ask, askOf } from "./asks.ts";
 import { joinedInput, type MessageContent, messageContent } from "./input.ts";
 import { modeOf, optionArgs, optionRequests } from "./modes.ts";
 import { openingLines } from "./opening-lines.ts";
@@ -347,7 +347,8 @@ export class ClaudeSession implements HarnessSession {
       return this.#emit({ type: "interaction.opened", interaction: ask.interaction, at: this.#now() });
     }
     this.#log("debug", "A question of Claude Code that nobody can answer", { subtype: request.subtype });
-    if (request.subtype === "can_use_tool") void this.#program!.answer(request.id, { behavior: "deny", message: "No turn is running in which somebody could be asked." });
+    const answer = answerOfNobody(request.subtype);
+    if (answer !== null) void this.#program!.answer(request.id, answer);
     else void this.#program!.refuse(request.id, `${request.subtype} is not supported here`);
   }
 

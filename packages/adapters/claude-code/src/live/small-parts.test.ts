@@ -53,6 +53,22 @@ describe("questions", () => {
   });
 });
 
+describe("questions of MCP servers", () => {
+  const elicit = (request: object): ReturnType<typeof askOf> => askOf({ id: "r", subtype: "elicitation", request: { mcp_server_name: "shop", message: "Which size?", ...request } }, new Map());
+
+  test("are forms or pages, with MCP's own answers", () => {
+    const form = elicit({ requested_schema: { type: "object", properties: { size: { type: "string" } }, required: ["size"] } })!;
+    expect(form.interaction).toMatchObject({ kind: "elicitation", mode: "form", server: "shop", schema: { properties: { size: { type: "string" } }, required: ["size"] } });
+    expect(form.reply({ kind: "elicitation", action: "accept", content: { size: "L" } })).toEqual({ action: "accept", content: { size: "L" } });
+    expect(form.reply({ kind: "elicitation", action: "decline" })).toEqual({ action: "decline" });
+    expect(elicit({ mode: "url", url: "https://shop.example/pay", elicitation_id: "e" })?.interaction).toMatchObject({ mode: "url", url: "https://shop.example/pay", elicitationId: "e" });
+  });
+
+  test("that no person could fill in are not put", () => {
+    expect(elicit({ requested_schema: { type: "object", properties: { nested: { type: "object" } } } })).toBeNull();
+  });
+});
+
 describe("options", () => {
   test("Codex's names are read where they mean something here, the rest changes nothing", () => {
     expect(["minimal", "high", "max", "none", null].map(effortOf)).toEqual(["low", "high", "max", null, null]);
