@@ -69,7 +69,6 @@ export function redactingLogger(redactor: Redactor, log: PlatformLog): SdkLogger
 function describe(part: unknown, depth: number): string {
   if (typeof part === "string") return part;
   if (part === null || typeof part !== "object") return String(part);
-  return JSON.stringify(part, (key, value) => (key === "httpAgent" || key === "httpsAgent" || key === "request" ? undefined : value));
   if (Array.isArray(part)) return depth > 2 ? "[…]" : part.slice(0, 8).map((inner) => describe(inner, depth + 1)).join(" ");
   const facts = requestFacts(part);
   if (part instanceof Error) return [part.name, part.message, ...facts].join(" ");
