@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { LogLevel } from "../log/logger.ts";
 import type { ConfigFile } from "./options/config-file.ts";
+import { pathFrom } from "./options/kinds.ts";
 import type { Values } from "./options/option.ts";
 import type { SERVER_OPTIONS } from "./table/options.ts";
 import { UsageError } from "./usage-error.ts";
@@ -40,7 +41,7 @@ export function serverOptions(values: Values<typeof SERVER_OPTIONS>, file: Confi
       ...(values["scenario-speed"] === null ? {} : { speed: values["scenario-speed"] }),
       ...(values["scenario-process"] ? { process: true } : {}),
     },
-    settingsByHarness: file?.harness ?? {},
+    settingsByHarness: Object.fromEntries(Object.entries(file?.harness ?? {}).map(([id, table]) => [id, atHome(table)])),
     sessionFolders: values.sessions.map(existingFolder),
     discovery: {
       enabled: values.discover === "on",
@@ -55,6 +56,11 @@ export function serverOptions(values: Values<typeof SERVER_OPTIONS>, file: Confi
     logFile: values["log-file"],
     token: tokenOf(values["ws-auth"], values["ws-token-file"]),
   };
+}
+
+/** What a harness's settings mean is its own business; only the home folder is the same for all. */
+function atHome(table: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, typeof value === "string" && value.startsWith("~/") ? pathFrom(value, "/") : value]));
 }
 
 function existingFolder(folder: string): string {

@@ -21,18 +21,18 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
   }
   running.store.announce(listener.url);
   stdout.write(`${JSON.stringify({ event: "listening", url: listener.url, pid: process.pid, version: VERSION, protocol: PROTOCOL_VERSION })}\n`);
-  await introduce(running, listener.url, options.token !== null, stderr);
+  await introduce(running, listener.url, options.token === null ? null : values["ws-token-file"], stderr);
   await running.stopped;
   await Promise.all([listener.close(), stopHost(running)]);
   return 0;
 }
 
 /** Tells a person how to go on. */
-async function introduce({ host, store }: RunningHost, url: string, withToken: boolean, stderr: NodeJS.WritableStream): Promise<void> {
+async function introduce({ host, store }: RunningHost, url: string, tokenFile: string | null, stderr: NodeJS.WritableStream): Promise<void> {
   const models = await host.catalogue.models();
   const ready = models.filter((model) => model.ready);
-  const token = withToken ? " --remote-auth-token-env VARIABLE" : "";
-  const lines = [`connect   codex --remote ${url}${token}`];
+  const connect = `codex --remote ${url}`;
+  const lines = [`connect   ${tokenFile === null ? connect : `TOKEN=$(cat ${tokenFile}) ${connect} --remote-auth-token-env TOKEN`}`];
   if (ready.length > 0) lines.push(`models    ${ready.map((model) => model.id).join(", ")}`);
   else lines.push("models    none is ready; foldcast doctor says what each harness lacks");
   // With something to run, what cannot run is no news. What runs and still has something to say does.

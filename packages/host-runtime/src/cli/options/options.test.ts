@@ -53,6 +53,11 @@ describe("where a value comes from", () => {
     expect(options([], { XDG_DATA_HOME: "/x" }).dataDir).toBe("/x/foldcast");
   });
 
+  test("a harness gets its own table, with the home folder in it", () => {
+    const file = config('[harness.first]\nbin = "~/bin/first"\nargs = ["~/x"]\nspeed = 2');
+    expect(serverOptions(settled([], {}, file).values, file, { HOME: "/h" }).settingsByHarness).toEqual({ first: { bin: join(homedir(), "bin/first"), args: ["~/x"], speed: 2 } });
+  });
+
   test("the token is the file's text without its end of line", () => {
     const file = join(mkdtempSync(join(tmpdir(), "token-")), "token");
     writeFileSync(file, "sekret\n");
