@@ -57,6 +57,13 @@ describe("forks, copies and children", () => {
     expect(await history.peek!(file.session!.file)).toMatchObject({ kind: "child", nativeSessionId: CHILD, parentNativeSessionId: PARENT, title: "Hypatia", prompt: "look" });
   });
 
+  test("a sub-agent's first line says where its own turns begin", async () => {
+    const { turns } = await replayLines(numbered([
+      meta({ id: id7(20, 3), parent_thread_id: PARENT, subagent_history_start_ordinal: 4 }), meta({ id: PARENT }), started("no time in it"), askedEvent("parent's"), started("own"), askedEvent("own"), completed("own"),
+    ]));
+    expect(turns.map(({ prompt }) => prompt)).toEqual(["own"]);
+  });
+
   test("a sub-agent without a copied history keeps all its turns", async () => {
     const { turns } = await replayLines([meta({ id: id7(0, 3), source: { subagent: { thread_spawn: { parent_thread_id: PARENT } } } }), ...turn(id7(2), "look", answeredEvent("No."))]);
     expect(turns.map(({ prompt }) => prompt)).toEqual(["look"]);
@@ -107,6 +114,34 @@ describe("forks, copies and children", () => {
     expect(await read(1, 3)).toEqual([[1, id7(5)], [2, id7(30)]]);
     expect(await read(2, 9)).toEqual([[2, id7(30)]]);
     expect(await read(0, 1)).toEqual([[0, id7(2)]]);
+  });
+
+  test("after turns of it were reverted a session goes on in a new file, which is the one that counts", async () => {
+    const home = mkdtempSync(join(tmpdir(), "foldcast-codex-"));
+    const folder = join(home, "sessions/2026/02/03");
+    mkdirSync(folder, { recursive: true });
+    const name = (part: string | null): string => join(folder, `rollout-2026-02-02T02-40-00-${PARENT}${part === null ? "" : `_${part}`}.jsonl`);
+    const one = (n: number, prompt: string): HandLine[] => [started(id7(n)), done(id7(n), { type: "UserMessage", id: `u${n}`, content: [{ type: "text", text: prompt }] }), completed(id7(n))];
+    const write = (file: string, lines: readonly HandLine[], from: number): void => writeFileSync(file, numbered(lines, from).map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const base = (id: string, before: number): HandLine => ({ history_base: { thread_id: id, end_ordinal_exclusive: before, end_byte_offset: 1 } });
+    write(name(null), [meta({ id: PARENT }), ...one(2, "one"), ...one(5, "two"), ...one(9, "three")], 0);
+    write(name(id7(20)), [meta({ id: PARENT, ...base(PARENT, 7) }), ...one(22, "other three"), ...one(25, "four")], 7);
+    write(name(id7(30)), [meta({ id: PARENT, ...base(id7(20), 11) }), ...one(32, "other four")], 11);
+    const prompts = async (file: string): Promise<string[]> => (await replayCodex(file)).turns.map(({ prompt }) => prompt);
+    expect(await prompts(name(id7(30)))).toEqual(["one", "two", "other three", "other four"]);
+    expect(await prompts(name(id7(20)))).toEqual(["one", "two", "other three", "four"]);
+    const files = [name(id7(30)), name(null), name(id7(20))];
+    const found = await Promise.all(files.map(async (file) => ({ file, peek: (await history.peek!(file))! })));
+    expect(found.map(({ peek }) => [peek.nativeSessionId, peek.prompt])).toEqual(files.map(() => [PARENT, "one"]));
+    expect(await history.copies!(found)).toEqual(new Set([name(null), name(id7(20))]));
+  });
+
+  test("the name that a person gave stands beside the rollouts, and the last one counts", async () => {
+    const { fork } = codexHome(own);
+    const home = join(fork, "../..");
+    writeFileSync(join(home, "session_index.jsonl"), [["Old name"], ["New  name"]].map(([name]) => `${JSON.stringify({ id: id7(20, 2), thread_name: name })}\n`).join("") + "{\n");
+    expect(await history.open(fork)).toMatchObject({ title: "New name" });
+    expect(await history.peek!(fork)).toMatchObject({ title: "New name", prompt: "one", kind: "session", parentNativeSessionId: PARENT });
   });
 
   test("what it takes back may be its parent's", async () => {
@@ -173,6 +208,11 @@ describe("compaction", () => {
     ]);
     expect(turns.map(({ prompt }) => prompt)).toEqual(["one", "", "two"]);
     expect(kinds(items)).toEqual(["userMessage", "message final_answer", "contextCompaction", "userMessage", "contextCompaction", "contextCompaction", "message final_answer"]);
+  });
+
+  test("the summary that it made is no message", async () => {
+    const { items } = await replayLines([meta(), ...turn("t1", "one", answeredEvent("Looking."), answered("Looking."), answered("A summary."), { type: "compacted", payload: { message: "Use this:\nA summary." } }, event("context_compacted"), answeredEvent("Done."), answered("Done."))]);
+    expect(kinds(items)).toEqual(["userMessage", "message -", "contextCompaction", "message final_answer"]);
   });
 
   test("between turns without names it is one of its own, so that the answer before it stays the answer", async () => {

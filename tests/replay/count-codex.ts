@@ -94,7 +94,7 @@ export function countCodexLines(source: readonly string[]): CodexCount {
 }
 
 function saidBy(type: string, payload: Json): { who: "user" | "agent"; kind: Kind; text: string } | null {
-  if (type === "user_message") return { who: "user", kind: "event", text: String(payload["message"] ?? "") };
+  if (type === "user_message") return { who: "user", kind: "event", text: typeof payload["message"] === "string" ? payload["message"] : "" };
   if (type === "agent_message" && typeof payload["message"] === "string") return spoken("event", payload["message"]);
   if (type === "item_completed") {
     const item = objectOf(payload["item"]);
@@ -129,8 +129,9 @@ function all(said: Record<Kind, readonly string[]>): string[] {
 function unique(source: readonly string[]): string[] {
   const seen = new Set<string>();
   return source.map((line) => line.replace(/^\ufeff/, "").replace(/[\r ]+$/, "")).filter((line) => {
-    if (!line.includes("\"timestamp\"") || !seen.has(line)) return seen.add(line) !== null;
-    return false;
+    const isCopy = line.includes("\"timestamp\"") && seen.has(line);
+    seen.add(line);
+    return !isCopy;
   });
 }
 

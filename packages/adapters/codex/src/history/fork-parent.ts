@@ -1,6 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { idInName } from "./session-meta.ts";
+import { idsInName } from "./session-meta.ts";
 
 /** Codex keeps rollouts in `sessions/<year>/<month>/<day>` and, flat, in `archived_sessions`. */
 const LEVELS = 3;
@@ -8,7 +8,7 @@ const MAX_SIBLINGS = 500;
 const HEAD_BYTES = 4096;
 
 /**
- * The rollout of a session that another one was forked from, by the id in its name: in the same folder, then in the
+ * The rollout that another one goes on from, by the last id in its name: in the same folder, then in the
  * Codex home that the folder belongs to. Where no name says it, the first lines in the same folder do. Null when it is
  * not there.
  */
@@ -16,7 +16,7 @@ export async function findRollout(id: string, besides: string): Promise<string |
   const folder = dirname(besides);
   const names = await namesIn(folder);
   const own = basename(besides);
-  const named = names.find((name) => idInName(name) === id);
+  const named = names.find((name) => idsInName(name)?.part === id);
   if (named !== undefined) return join(folder, named);
   for (const root of sessionFolders(folder)) {
     const found = await findNamed(id, root, LEVELS);
@@ -28,20 +28,25 @@ export async function findRollout(id: string, besides: string): Promise<string |
   return null;
 }
 
-/** Folders of sessions in the Codex home around this folder; none when it is no such place. */
 function sessionFolders(folder: string): string[] {
+  const home = codexHomeOf(folder);
+  return home === null ? [] : [join(home, "sessions"), join(home, "archived_sessions")];
+}
+
+/** The Codex home that a folder of rollouts belongs to; null when it is no such folder. */
+export function codexHomeOf(folder: string): string | null {
   let at = folder;
   for (let level = 0; level <= LEVELS; level++) {
     const name = basename(at);
-    if (name === "sessions" || name === "archived_sessions") return [join(dirname(at), "sessions"), join(dirname(at), "archived_sessions")];
+    if (name === "sessions" || name === "archived_sessions") return dirname(at);
     at = dirname(at);
   }
-  return [];
+  return null;
 }
 
 async function findNamed(id: string, folder: string, levels: number): Promise<string | null> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const file = entries.find((entry) => entry.isFile() && idInName(entry.name) === id);
+  const file = entries.find((entry) => entry.isFile() && idsInName(entry.name)?.part === id);
   if (file !== undefined) return join(folder, file.name);
   if (levels === 0) return null;
   // The newest first: forks are made of what somebody is at.

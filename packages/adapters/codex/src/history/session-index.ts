@@ -4,7 +4,8 @@ import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileSta
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { findRollout } from "./fork-parent.ts";
 import { parseRecord, type SessionRecord, withoutDepths } from "./record.ts";
-import { idInName } from "./session-meta.ts";
+import { idsInName } from "./session-meta.ts";
+import { nameOf } from "./thread-names.ts";
 import { SessionScan } from "./session-scan.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
@@ -24,22 +25,27 @@ export class SessionIndex implements HistoryIndex {
   #diagnostics: DiagnosticCounter;
   #scan: SessionScan;
   #state: FileState;
-  /** The session that this one was forked from, as far as the fork knows it; a fork's file holds only what came after. */
+  /** The name that the person gave it, or Codex; it stands in a list beside the rollouts. */
+  #name: string | null;
+  /** The rollout that this one goes on from, as far as it counts; a fork's file holds only what came after. */
   readonly #parent: SessionIndex | null;
   /** Turns whose peculiarities are already counted: reading them again must not count again. */
   readonly #counted = new Set<string>();
   #refreshing: Promise<boolean> = Promise.resolve(false);
 
-  constructor(file: string, scan: SessionScan, state: FileState, diagnostics: DiagnosticCounter, parent: SessionIndex | null) {
+  constructor({ file, scan, state, diagnostics, parent, name }: {
+    file: string; scan: SessionScan; state: FileState; diagnostics: DiagnosticCounter; parent: SessionIndex | null; name: string | null;
+  }) {
     this.file = file;
     this.#scan = scan;
     this.#state = state;
     this.#diagnostics = diagnostics;
     this.#parent = parent;
+    this.#name = name;
   }
 
   get nativeSessionId(): string {
-    return this.#scan.meta?.id ?? idInName(basename(this.file)) ?? basename(this.file, ".jsonl");
+    return this.#scan.meta?.id ?? idsInName(basename(this.file))?.session ?? basename(this.file, ".jsonl");
   }
 
   get parentNativeSessionId(): string | null {
@@ -51,7 +57,7 @@ export class SessionIndex implements HistoryIndex {
   }
 
   get title(): string | null {
-    return this.#scan.title;
+    return this.#name ?? this.#scan.title;
   }
 
   get turns(): readonly HistoryTurn[] {
@@ -154,6 +160,7 @@ export class SessionIndex implements HistoryIndex {
       }
       await this.#scan.read(file);
       this.#state = await fileState(file, this.#scan.scanned);
+      this.#name = await nameOf(this.nativeSessionId, this.file);
       return true;
     } finally {
       await file.close();
@@ -200,21 +207,22 @@ async function openPart(path: string, before: number | null, forks: readonly str
     await scan.read(file);
     if (scan.lines === 0) throw new Error(`${path} holds no Codex session`);
     const parent = await openParent(path, scan, [...forks, path], diagnostics);
-    return new SessionIndex(path, scan, await fileState(file, scan.scanned), diagnostics, parent);
+    const name = await nameOf(scan.meta?.id ?? null, path);
+    return new SessionIndex({ file: path, scan, state: await fileState(file, scan.scanned), diagnostics, parent, name });
   } finally {
     await file.close();
   }
 }
 
 async function openParent(path: string, scan: SessionScan, forks: readonly string[], diagnostics: DiagnosticCounter): Promise<SessionIndex | null> {
-  const { forkedBefore = null, parentId = null } = scan.meta ?? {};
-  if (forkedBefore === null || parentId === null) return null;
-  const parent = await findRollout(parentId, path);
+  const base = scan.meta?.base ?? null;
+  if (base === null) return null;
+  const parent = await findRollout(base.id, path);
   if (parent === null || forks.includes(parent) || forks.length > MAX_FORKS) {
-    diagnostics.count("fork.parentMissing", parentId);
+    diagnostics.count("fork.parentMissing", base.id);
     return null;
   }
-  return await openPart(parent, forkedBefore, forks).catch((error: unknown) => {
+  return await openPart(parent, base.before, forks).catch((error: unknown) => {
     diagnostics.count("fork.parentUnreadable", error instanceof Error ? error.message : null);
     return null;
   });

@@ -9,8 +9,13 @@ export interface SessionMeta {
   isChild: boolean;
   /** The session that it is a child or a fork of. */
   parentId: string | null;
-  /** Forks since 0.145 hold no copy: their history is that of the parent before this ordinal. */
-  forkedBefore: number | null;
+  /**
+   * Where its history begins (0.145 and later): a fork, and a session after turns of it were reverted, go on from another
+   * rollout. That one is named by the last id of its file's name, and counts up to this ordinal.
+   */
+  base: { id: string; before: number } | null;
+  /** In a child's file, what stands before this ordinal is a copy of what its parent said (0.171). */
+  ownFrom: number | null;
   /** Name of a sub-agent. */
   nickname: string | null;
 }
@@ -28,9 +33,17 @@ export function readMeta(payload: SessionRecord): SessionMeta {
     startedAt: isoTime(payload["timestamp"]),
     isChild,
     parentId: parent ?? forkedFrom,
-    forkedBefore: isChild || forkedFrom === null ? null : finiteNumber(payload["forked_from_ordinal_exclusive"]),
+    base: isChild ? null : baseOf(payload),
+    ownFrom: finiteNumber(payload["subagent_history_start_ordinal"]),
     nickname: filledString(spawn["agent_nickname"]) ?? filledString(payload["agent_nickname"]) ?? filledString(spawn["agent_path"]) ?? filledString(payload["agent_path"]),
   };
+}
+
+function baseOf(payload: SessionRecord): SessionMeta["base"] {
+  const base = objectOf(payload["history_base"]);
+  const id = filledString(base["thread_id"]) ?? filledString(payload["forked_from_id"]);
+  const before = finiteNumber(base["end_ordinal_exclusive"]) ?? finiteNumber(payload["forked_from_ordinal_exclusive"]);
+  return id === null || before === null ? null : { id, before };
 }
 
 /** Unix milliseconds in a UUID of version 7, as Codex makes them for threads and turns; null for other ids. */
@@ -39,9 +52,14 @@ export function timeOfId(id: string | null): number | null {
   return match === null ? null : Number.parseInt(match[1]! + match[2]!, 16);
 }
 
-const FILE_ID = /^rollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/i;
+const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+const FILE_NAME = new RegExp(`^rollout-.*?(${UUID})(?:_(${UUID}))?\\.jsonl$`, "i");
 
-/** The session's id in a rollout's file name. */
-export function idInName(name: string): string | null {
-  return FILE_ID.exec(name)?.[1]?.toLowerCase() ?? null;
+/**
+ * The ids in a rollout's file name: of its session, and of the part of the session that it holds. Each revert of turns
+ * begins a new part; the first one has the session's id.
+ */
+export function idsInName(name: string): { session: string; part: string } | null {
+  const [, session, part] = FILE_NAME.exec(name.toLowerCase()) ?? [];
+  return session === undefined ? null : { session, part: part ?? session };
 }

@@ -113,9 +113,9 @@ export class SessionScan {
   #sort(line: RolloutLine, place: LinePlace): void {
     const { kind, payload } = line;
     if (kind === "meta") return this.#describe(payload, line.at);
-    if (kind === "event" && (payload["type"] === "task_started" || payload["type"] === "turn_started")) return this.#start(payload, line.at);
+    if (kind === "event" && (payload["type"] === "task_started" || payload["type"] === "turn_started")) return this.#start(line);
     if (kind === "context") return this.#context(payload, line.at);
-    if (this.#isForeign(payload)) return this.#diagnostics.count("line.ofParent");
+    if (this.#isForeign(line)) return this.#diagnostics.count("line.ofParent");
     switch (kind) {
       case "item":
         return this.#content(roleOfItem(payload), line, place);
@@ -148,14 +148,19 @@ export class SessionScan {
     this.list.restart();
   }
 
-  #start(payload: SessionRecord, at: number | null): void {
+  #start({ payload, at, ordinal }: RolloutLine): void {
     const turnId = filledString(payload["turn_id"]);
     const startedAt = secondsTime(payload["started_at"]) ?? at;
     if (this.meta?.isChild === true) {
-      this.#foreign = !this.#isOwnTurn(turnId, at);
+      this.#foreign = this.#isBeforeOwn(ordinal) || !this.#isOwnTurn(turnId, at);
       if (this.#foreign) return this.list.restart();
     }
     this.list.start(turnId ?? `@${at ?? this.scanned}:${this.list.turns.length}`, startedAt);
+  }
+
+  #isBeforeOwn(ordinal: number | null): boolean {
+    const from = this.meta?.ownFrom ?? null;
+    return from !== null && ordinal !== null && ordinal < from;
   }
 
   /** In a sub-agent's file: whether a turn came after the sub-agent itself. Both ids tell their time. */
@@ -166,8 +171,9 @@ export class SessionScan {
     return !this.#foreign || at === null || this.#foreignSince === null || at > this.#foreignSince + COPY_BURST_MS;
   }
 
-  #isForeign(payload: SessionRecord): boolean {
+  #isForeign({ payload, ordinal }: RolloutLine): boolean {
     if (this.meta?.isChild !== true) return false;
+    if (this.#isBeforeOwn(ordinal)) return true;
     const thread = filledString(payload["thread_id"]);
     return this.#foreign || (payload["type"] === "item_completed" && thread !== null && this.meta.id !== null && thread !== this.meta.id);
   }

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import type { HistorySource } from "@foldcast/protocol-core/harness";
 import { ENVELOPE_HEAD, isOwnLine, readLine } from "./line.ts";
-import { peekSession } from "./peek.ts";
+import { peekSession, supersededFiles } from "./peek.ts";
 import { filledString, parseRecord } from "./record.ts";
 import { openSession } from "./session-index.ts";
 
@@ -19,6 +19,7 @@ export const history: HistorySource = {
     return [{ folder: join(codexHome, "sessions"), depth: 3 }, { folder: join(codexHome, "archived_sessions"), depth: 0 }];
   },
   peek: peekSession,
+  copies: supersededFiles,
 };
 
 /** A line of a file's head, which may end in the middle of it. */

@@ -39,7 +39,10 @@ export class TurnReader {
       this.#slots.next(line.ordinal !== null);
       if (line.kind === "item") this.#item(line.payload, line);
       else if (line.kind === "event") this.#event(line.payload, line);
-      else if (line.kind === "compacted") this.#compaction("line", line);
+      else if (line.kind === "compacted") {
+        this.#slots.summarized((stringOf(line.payload["message"]) ?? "").trim());
+        this.#compaction("line", line);
+      }
       else if (line.kind === "unknown") this.#unknown(line.type, line.payload, line);
     }
     return this.#slots;

@@ -73,6 +73,12 @@ export class TurnSlots {
     else this.#add<ReasoningSlot>({ kind: "reasoning", parts: fresh, ...this.#times(told) });
   }
 
+  /** The summary that a compaction made is told like a message, but only by the model's record, and is none. */
+  summarized(summary: string): void {
+    const at = this.#placed.findLastIndex(({ slot }) => slot.kind === "message" && slot.sources.size === 1 && slot.sources.has("record") && summary.endsWith(slot.text.trim()));
+    if (at !== -1) this.#placed.splice(at, 1);
+  }
+
   /** A mark that several kinds of records make. */
   once(source: string, key: string, slot: Omit<ItemSlot, "id" | "kind">): void {
     if (this.#others.place(source, key, () => null).isCopy) return;
