@@ -36,6 +36,15 @@ class TypedInput {
     if (line !== undefined) this.taken += 1;
     return line;
   }
+  takeAtOnce(): undefined {
+    return undefined;
+  }
+  arrival(): Promise<void> {
+    return this.#arrival.promise;
+  }
+  drop(): string[] {
+    return [];
+  }
 }
 
 let setup: TestHost;
@@ -49,7 +58,7 @@ function startChat(approve: ApproveMode = "ask") {
   const view = new JsonView((line) => void events.push(JSON.parse(line) as Record<string, unknown>));
   const conversation = new Conversation(embeddedTransport(setup.host), view, "en");
   const input = new TypedInput();
-  const chat = new Chat({ conversation, input, approve, notice: (text) => view.notice(text), command: () => Promise.resolve(false) });
+  const chat = new Chat({ conversation, input, approve, said: () => undefined, notice: (text) => view.notice(text), command: () => Promise.resolve(false) });
   const done = (async () => {
     await conversation.initialize();
     await conversation.start(null, "/w");
@@ -107,6 +116,70 @@ describe("nobody to ask", () => {
     await done;
     expect(input.taken).toBe(1);
   });
+});
+
+test("a failed turn and a prompt that is refused make the chat end as failed; a declined one does not", async () => {
+  const ends = async (script: TurnScript): Promise<boolean> => {
+    const { input, chat, done } = startChat();
+    setup.adapter.script = script;
+    input.type("go", null);
+    await done;
+    return chat.failed;
+  };
+  expect(await ends((made, given, key) => {
+    made.begin(key, given);
+    made.end({ status: "failed", error: { message: "no" } });
+  })).toBe(true);
+  expect(await ends(() => Promise.reject(new Error("no such model")))).toBe(true);
+  expect(await ends((made, given, key) => {
+    made.begin(key, given);
+    made.end({ status: "succeeded" });
+  })).toBe(false);
+});
+
+describe("what is offered while nobody waits", () => {
+  const suggests: TurnScript = (made, given, key) => {
+    made.begin(key, given);
+    if (key === "k1") made.emit({ type: "interaction.opened", at: made.now(), interaction: { id: "s", kind: "quickReply", text: "Next?", replies: [{ label: "Go on", value: "go on please" }, { label: "Stop" }] } });
+    made.end({ status: "succeeded" });
+  };
+  const prompts = (events: Record<string, unknown>[]): unknown[] => events.filter((event) => event["method"] === "item/completed").map((event) => (event["params"] as { item: { content: [{ text: string }] } }).item.content[0].text);
+
+  test.each([["by its number", "1"], ["by its label", "stop"], ["by the line of the block", "/_interaction ID Go on"]])("is chosen %s, and the next line waits for that turn", async (_, line) => {
+    const { events, conversation, input, done, until } = startChat();
+    setup.adapter.script = suggests;
+    input.type("go");
+    const offer = await until(() => conversation.offerFor("1") ?? undefined);
+    await until(() => (conversation.running ? undefined : true));
+    input.type(line.replace("ID", offer.interactionId), "after that", null);
+    await done;
+    expect(prompts(events)).toEqual(["go", line === "stop" ? "Stop" : "go on please", "after that"]);
+  });
+
+  test("is gone with another prompt", async () => {
+    const { events, conversation, input, done, until } = startChat();
+    setup.adapter.script = suggests;
+    input.type("go");
+    await until(() => conversation.offerFor("1") ?? undefined);
+    input.type("another prompt", "1", null);
+    await done;
+    expect(prompts(events)).toEqual(["go", "another prompt", "1"]);
+  });
+});
+
+test("a form is filled in question by question", async () => {
+  const { events, input, done, event, session, until } = startChat();
+  setup.adapter.script = (made, given, key) => {
+    made.begin(key, given);
+    made.emit({ type: "interaction.opened", at: made.now(), interaction: { id: "f", kind: "elicitation", server: "s", message: "m", mode: "form", schema: { properties: { name: { type: "string" }, copies: { type: "integer", maximum: 3 } }, required: ["name"] } } });
+  };
+  input.type("go", "Broken build", "9", "2", null);
+  expect(await event("interaction", "open")).toMatchObject({ kind: "formSubmit", fields: [{ id: "name" }, { id: "copies" }] });
+  await until(() => setup.adapter.sessions[0]?.answers[0]);
+  expect((await session()).answers[0]!.answer).toEqual({ kind: "elicitation", action: "accept", content: { name: "Broken build", copies: 2 } });
+  expect(events.filter((each) => each["event"] === "notice").map((each) => each["text"])).toEqual(["Noted. copies (optional)", "Expected: copies=<a whole number>"]);
+  (await session()).end({ status: "succeeded" });
+  await done;
 });
 
 test("a request that another screen answers takes no line", async () => {

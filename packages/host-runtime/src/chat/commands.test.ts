@@ -31,11 +31,14 @@ async function say(...lines: string[]): Promise<{ notices: string[]; prompts: st
   const notice = (text: string): void => void notices.push(text);
   const waiting: (string | null)[] = [...lines, null];
   const command = chatCommands({ conversation, cwd: "/w", model: null, notice, expand: () => undefined });
-  const chat = new Chat({ conversation, approve: "ask", notice, command, input: { ready: () => Promise.resolve(), take: () => (waiting.length > 1 ? waiting.shift() : null) } });
+  const chat = new Chat({
+    conversation, approve: "ask", notice, command, said: () => undefined,
+    input: { ready: () => Promise.resolve(), take: () => (waiting.length > 1 ? waiting.shift() : null), takeAtOnce: () => undefined, arrival: () => new Promise(() => undefined), drop: () => [] },
+  });
   await conversation.initialize();
   await conversation.start(null, "/w");
   await chat.run();
-  return { notices, prompts, refused: chat.refused };
+  return { notices, prompts, refused: chat.failed };
 }
 
 describe("a line that begins with a slash", () => {

@@ -1,10 +1,11 @@
+import { randomUUID } from "node:crypto";
 import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
-import { refusal } from "@foldcast/protocol-core/interaction";
-import type { Locale } from "@foldcast/protocol-core/interaction";
+import { chooseAction, parseInteractionCommand, refusal } from "@foldcast/protocol-core/interaction";
+import type { InteractionAction, InteractionAnswerResult, InteractionPayload, Locale } from "@foldcast/protocol-core/interaction";
 import { applyToThread, viewOfThread } from "@foldcast/protocol-core/view";
 import type { ThreadView, TurnView } from "@foldcast/protocol-core/view";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
-import type { Notification, RequestId, Thread, Turn } from "@foldcast/protocol-core/wire";
+import type { Notification, RequestId, Thread, ThreadItem, Turn } from "@foldcast/protocol-core/wire";
 import { editDistance, nearest } from "../nearest.ts";
 import { VERSION } from "../version.ts";
 import { OpenRequest } from "./open-request.ts";
@@ -20,16 +21,28 @@ export interface ChatView {
   prompt(text: string, threadId: string): void;
   /** Of the chat's own thread, after the state took it in. */
   notification(notification: Notification, turn: TurnView | null): void;
+  /** An input that this chat did not send: of another screen, or chosen. `first` = it began the turn. */
+  heard(item: Extract<ThreadItem, { type: "userMessage" }>, first: boolean): void;
   asked(request: OpenRequest): void;
+  /** What may be chosen while the thread is idle. */
+  offered(offer: InteractionPayload): void;
   answered(request: OpenRequest, answer: InteractionAnswer): void;
   turnEnded(turn: TurnView): void;
   /** A word of the chat itself. */
   notice(text: string): void;
 }
 
-/** Ids of foldcast's own requests, whose server takes typed answers; another server would give them to a model. */
+/** What was chosen of an offer. */
+export interface Choice {
+  interactionId: string;
+  action: InteractionAction;
+}
+
+/** Ids of foldcast's own requests, which take more than a reply of Codex's has room for. */
 const FOLDCAST_ID = /^foldcast:/;
 const NOT_SUPPORTED = -32601;
+/** Of inputs that were sent, the newest: their items come soon after. */
+const MAX_OWN = 100;
 const NO_MODEL = "no model is ready; foldcast doctor says what each harness lacks";
 
 /** One client on one thread at a time: its state, and what can be done to it. */
@@ -38,8 +51,14 @@ export class Conversation {
   readonly #view: ChatView;
   readonly #locale: Locale;
   #thread: { state: ThreadView; cwd: string } | null = null;
+  #model = "";
+  /** How the last turn ended that ended before this chat's eyes. */
+  lastEnd: Turn["status"] | null = null;
+  /** Empty = its id is not known yet. */
   #runningTurn: string | null = null;
   #requests: OpenRequest[] = [];
+  #offers: InteractionPayload[] = [];
+  readonly #own = new Set<string>();
   #closed: string | null = null;
   #changed = makeSignal();
 
@@ -61,6 +80,10 @@ export class Conversation {
   }
   get cwd(): string {
     return this.#thread?.cwd ?? "/";
+  }
+  /** What the thread runs on. */
+  get model(): string {
+    return this.#model;
   }
   get turns(): TurnView[] {
     return [...(this.#thread?.state.turns.values() ?? [])];
@@ -132,16 +155,46 @@ export class Conversation {
   async prompt(text: string, model: string | null): Promise<void> {
     const threadId = this.#requireThread();
     this.#view.prompt(text, threadId);
-    const { turn } = await this.#rpc.request<{ turn: Turn }>("turn/start", { threadId, input: [{ type: "text", text, text_elements: [] }], ...(model === null ? {} : { model }) });
+    const { turn } = await this.#rpc.request<{ turn: Turn }>("turn/start", { threadId, ...this.#input(text), ...(model === null ? {} : { model }) });
+    if (model !== null) this.#model = model;
     // The end may have come in one piece with the answer.
     if ((this.#thread?.state.turns.get(turn.id)?.status ?? "inProgress") === "inProgress") this.#runningTurn ??= turn.id;
     this.#wake();
   }
 
-  /** A typed answer to an interaction of a foldcast server. Rejects with the server's words where it fits none. */
-  async steerTyped(text: string): Promise<void> {
-    const threadId = this.#requireThread();
-    await this.#rpc.request("turn/steer", { threadId, expectedTurnId: this.#runningTurn ?? "", input: [{ type: "text", text, text_elements: [] }] });
+  /** Adds to the running turn. Rejects with the server's words where none runs. */
+  async steer(text: string): Promise<void> {
+    await this.#rpc.request("turn/steer", { threadId: this.#requireThread(), expectedTurnId: this.#runningTurn ?? "", ...this.#input(text) });
+  }
+
+  /** What the line chooses of the newest offer: its number, label or value; null where it is another line. */
+  offerFor(line: string): Choice | null {
+    const offer = this.#offers.at(-1);
+    const value = offer === undefined ? null : chooseAction(offer, line);
+    const action = offer?.actions.find((each) => each.value === value);
+    return offer === undefined || action === undefined ? null : { interactionId: offer.interactionId, action };
+  }
+
+  /** Chooses of an offer. Gives the command that is to be run then, if it is one; rejects where it was too late. */
+  async choose({ interactionId, action }: Choice): Promise<{ command: string | null }> {
+    return this.#answerEvent({ interactionId, actionId: action.id, actionValue: action.value });
+  }
+
+  /** `/_interaction …` of any interaction of this server; it never goes where a model could read it. As `choose`. */
+  async answerTyped(line: string): Promise<string | null> {
+    const { interactionId, value } = parseInteractionCommand(line) ?? { interactionId: "", value: "" };
+    return (await this.#answerEvent({ interactionId, actionId: "", actionValue: value })).command;
+  }
+
+  async #answerEvent(event: { interactionId: string; actionId: string; actionValue: string; metadata?: Record<string, string> }): Promise<InteractionAnswerResult> {
+    const wasIdle = this.#runningTurn === null;
+    const result = await this.#rpc.request<InteractionAnswerResult>("foldcast/interaction/answer", event);
+    if (result.status !== "accepted") throw new Error(result.message);
+    // A chosen reply has begun a turn, whose start is on its way: the next line is not for now.
+    if (wasIdle && result.command === null && this.#offers.some(({ interactionId }) => interactionId === event.interactionId)) this.#runningTurn ??= "";
+    this.#dropOffer(event.interactionId);
+    this.#wake();
+    return result;
   }
 
   async answer(request: OpenRequest, answer: InteractionAnswer): Promise<void> {
@@ -151,7 +204,8 @@ export class Conversation {
     // A reply has no place for words to the agent; the typed form has.
     if (words !== undefined && FOLDCAST_ID.test(String(request.id))) {
       try {
-        return await this.steerTyped(`/_interaction ${request.id} deny ${words}`);
+        await this.#answerEvent({ interactionId: String(request.id), actionId: "deny", actionValue: "deny", metadata: { text: words } });
+        return;
       } catch {
         // Somebody was faster, or the turn ended: then the reply below is as harmless as any late one.
       }
@@ -166,7 +220,7 @@ export class Conversation {
 
   async interrupt(): Promise<void> {
     const turnId = this.#runningTurn;
-    if (turnId !== null) await this.#rpc.request("turn/interrupt", { threadId: this.#requireThread(), turnId });
+    if (turnId !== null && turnId !== "") await this.#rpc.request("turn/interrupt", { threadId: this.#requireThread(), turnId });
   }
 
   close(): void {
@@ -178,8 +232,18 @@ export class Conversation {
     return this.#thread.state.id;
   }
 
+  #input(text: string): object {
+    const clientUserMessageId = randomUUID();
+    this.#own.add(clientUserMessageId);
+    const [oldest] = this.#own;
+    if (this.#own.size > MAX_OWN && oldest !== undefined) this.#own.delete(oldest);
+    return { clientUserMessageId, input: [{ type: "text", text, text_elements: [] }] };
+  }
+
   #open(thread: Thread, model: string): void {
     const state = viewOfThread(thread, thread.turns);
+    this.#model = model;
+    this.#offers = [];
     this.#thread = { state, cwd: thread.cwd };
     this.#requests = this.#requests.filter(({ threadId }) => threadId === thread.id);
     this.#runningTurn = thread.turns.findLast((turn) => turn.status === "inProgress")?.id ?? null;
@@ -195,11 +259,15 @@ export class Conversation {
     applyToThread(this.#thread.state, notification);
     const turnId = typeof params["turnId"] === "string" ? params["turnId"] : isJsonObject(params["turn"]) ? String(params["turn"]["id"]) : null;
     const turn = turnId === null ? null : (this.#thread.state.turns.get(turnId) ?? null);
+    if (notification.method === "item/completed" && notification.params.item.type === "userMessage") this.#heard(notification.params.item, turn);
     this.#view.notification(notification, turn);
     if (method === "serverRequest/resolved") this.#drop(params["requestId"]);
     else if (method === "turn/started") this.#runningTurn = turnId;
+    else if (method === "foldcast/interaction/opened") this.#offered(params["interaction"] as InteractionPayload);
+    else if (method === "foldcast/interaction/resolved") this.#dropOffer(params["requestId"]);
     else if (method === "turn/completed" && turn !== null) {
       if (this.#runningTurn === turnId) this.#runningTurn = null;
+      this.lastEnd = turn.status;
       this.#view.turnEnded(turn);
     }
     this.#wake();
@@ -214,6 +282,19 @@ export class Conversation {
     this.#requests.push(request);
     this.#view.asked(request);
     this.#wake();
+  }
+
+  #heard(item: Extract<ThreadItem, { type: "userMessage" }>, turn: TurnView | null): void {
+    if (item.clientId === null || !this.#own.delete(item.clientId)) this.#view.heard(item, turn?.items.size === 1);
+  }
+
+  #offered(offer: InteractionPayload): void {
+    this.#offers.push(offer);
+    this.#view.offered(offer);
+  }
+
+  #dropOffer(id: unknown): void {
+    this.#offers = this.#offers.filter(({ interactionId }) => interactionId !== id);
   }
 
   #drop(id: unknown): void {

@@ -26,6 +26,12 @@ export class JsonView implements ChatView {
   notification(): void {
     // `frame` has written it.
   }
+  heard(): void {
+    // `frame` has written it.
+  }
+  offered(): void {
+    // `frame` has written it.
+  }
   asked({ id, payload }: OpenRequest): void {
     this.#event({ event: "interaction", state: "open", requestId: id, kind: payload.kind, title: payload.title, body: payload.body, actions: payload.actions, fields: payload.fields });
   }

@@ -44,6 +44,11 @@ export class OpenRequest {
     return read;
   }
 
+  /** The yes to a request that is a yes or a no. */
+  yes(): InteractionAnswer {
+    return this.request.kind === "elicitation" ? { kind: "elicitation", action: "accept", ...(this.request.mode === "form" ? { content: {} } : {}) } : { kind: "approval", decision: "accept" };
+  }
+
   reply(answer: InteractionAnswer): ServerRequestReply {
     return toServerReply(this.method, this.#params, answer);
   }

@@ -36,6 +36,50 @@ test("leaves what has scrolled away, what somebody typed into, and a pipe", () =
   expect(pipe.eraseToMark()).toBe(false);
 });
 
+/** What a terminal shows of it: rows without what the cursor's moves took back. */
+function shown(columns: number, written: string): string[] {
+  const rows: string[][] = [[]];
+  let [row, column] = [0, 0];
+  for (const [, escape, count, code, character] of written.matchAll(/(\u001b\[(\d*)([AGJ]))|([\s\S])/gu)) {
+    if (escape !== undefined) {
+      if (code === "A") row -= Number(count);
+      else if (code === "G") column = Math.min(Number(count), columns) - 1;
+      else {
+        rows.length = row + 1;
+        rows[row]!.length = column;
+      }
+    } else if (character === "\r") column = 0;
+    else if (character === "\n" || column >= columns) {
+      row += 1;
+      column = 0;
+      rows[row] ??= [];
+      if (character !== "\n") rows[row]![column++] = character!;
+    } else rows[row]![column++] = character!;
+  }
+  return rows.map((each) => [...each].map((one) => one ?? " ").join(""));
+}
+
+test("the line that is being typed stays whole below what is written meanwhile", () => {
+  const screen = terminal(12, 20);
+  const out = new TextOutput(screen);
+  out.line("before");
+  out.typing({ prompt: "> ", text: "hel", cursor: 3 });
+  out.write("strea");
+  out.typing({ prompt: "> ", text: "hello", cursor: 5 });
+  out.write("ming on and on");
+  expect(shown(12, screen.all)).toEqual(["before", "streaming on", " and on", "> hello"]);
+  out.typing({ prompt: "> ", text: "a long line that does not fit", cursor: 29 });
+  out.line("next");
+  expect(shown(12, screen.all)).toEqual(["before", "streaming on", " and on", "next", "> s not fit"]);
+  out.write("just twelve.");
+  out.write("and more");
+  out.line("");
+  out.write("just twelve.");
+  out.line("next");
+  out.typing(null);
+  expect(shown(12, screen.all)).toEqual(["before", "streaming on", " and on", "next", "just twelve.", "and more", "", "just twelve.", "next", ""]);
+});
+
 test("what an agent says cannot move the cursor", () => {
   const screen = terminal(80, 20);
   new TextOutput(screen).write("a\u001b[2Jb\u0007\u009bc\td\n");

@@ -10,12 +10,27 @@ export interface Terminal {
   size(): { columns: number; rows: number } | null;
 }
 
-/** Text on a terminal or in a pipe; on a terminal it knows how many rows it wrote since a mark. */
+/** A line that is being typed. `cursor` in UTF-16 units from its beginning. */
+export interface TypedLine {
+  prompt: string;
+  text: string;
+  cursor: number;
+}
+
+/**
+ * Text on a terminal or in a pipe. On a terminal it knows how many rows it wrote since a mark, and keeps the line that is
+ * being typed below everything that it writes.
+ */
 export class TextOutput {
   readonly #terminal: Terminal;
   #column = 0;
   /** Rows since the mark; null = what stands there must stay. */
   #rows: number | null = null;
+  #typed: TypedLine | null = null;
+  /** The typed line stands on the screen; for its duration the cursor is in it. */
+  #typedShown = false;
+  /** The row is full and the cursor below it already: a line's end there has no further row to make. */
+  #rowFull = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -25,25 +40,35 @@ export class TextOutput {
     return this.#terminal.size() !== null;
   }
 
+  /** Shows this line below the text from now on; null takes it away. */
+  typing(line: TypedLine | null): void {
+    if (!this.interactive) return;
+    this.#hideTyped();
+    this.#typed = line;
+    this.#showTyped();
+  }
+
   write(text: string): void {
-    const clean = text.replace(CONTROL, "");
-    this.#count(clean);
-    this.#terminal.write(clean);
+    this.#above(() => this.#put(text));
   }
 
   /** One or more whole lines. */
   line(text: string): void {
-    this.freshLine();
-    this.write(`${text}\n`);
+    this.#above(() => {
+      this.freshLine();
+      this.#put(`${text}\n`);
+    });
   }
 
   dim(text: string): void {
     if (!this.interactive) return this.line(text);
-    this.freshLine();
-    this.#terminal.write(DIM);
-    this.write(text);
-    this.#terminal.write(PLAIN);
-    this.write("\n");
+    this.#above(() => {
+      this.freshLine();
+      this.#terminal.write(DIM);
+      this.#put(text);
+      this.#terminal.write(PLAIN);
+      this.#put("\n");
+    });
   }
 
   freshLine(): void {
@@ -52,7 +77,7 @@ export class TextOutput {
 
   /** From here on it may be erased. */
   mark(): void {
-    this.#column = 0;
+    this.freshLine();
     this.#rows = 0;
   }
 
@@ -66,10 +91,55 @@ export class TextOutput {
     const size = this.#terminal.size();
     const rows = this.#rows;
     this.#rows = null;
-    if (size === null || rows === null || rows === 0 || rows >= size.rows) return false;
-    this.#terminal.write(`\u001b[${rows}A\r\u001b[J`);
-    this.#column = 0;
+    if (size === null || rows === null || rows === 0 || rows >= size.rows - 1) return false;
+    this.#above(() => {
+      this.#terminal.write(`\u001b[${rows}A\r\u001b[J`);
+      this.#column = 0;
+    });
     return true;
+  }
+
+  #put(text: string): void {
+    const clean = (this.#rowFull ? text.replace(/^\n/, "") : text).replace(CONTROL, "");
+    if (text !== "") this.#rowFull = false;
+    this.#count(clean);
+    this.#terminal.write(clean);
+  }
+
+  /** Writes where the text goes on, with the typed line out of the way. */
+  #above(work: () => void): void {
+    const wasShown = this.#typedShown;
+    this.#hideTyped();
+    work();
+    if (wasShown) this.#showTyped();
+  }
+
+  #showTyped(): void {
+    const size = this.#terminal.size();
+    if (this.#typed === null || size === null) return;
+    const { prompt, text, cursor } = this.#typed;
+    // One row only: of a long line the part around the cursor.
+    const room = Math.max(1, size.columns - widthOf(prompt) - 1);
+    const before = tailOf(text.slice(0, cursor), room);
+    const after = headOf(text.slice(cursor), room - widthOf(before));
+    this.#terminal.write(`${this.#column > 0 ? "\n" : ""}\r${prompt}${before}${after}\u001b[${widthOf(prompt) + widthOf(before) + 1}G`);
+    this.#typedShown = true;
+  }
+
+  #hideTyped(): void {
+    if (!this.#typedShown) return;
+    this.#typedShown = false;
+    this.#terminal.write("\r\u001b[J");
+    if (this.#column === 0) return;
+    const columns = this.#terminal.size()?.columns ?? Infinity;
+    if (this.#column >= columns) {
+      // Behind a full row there is no column to go back to.
+      this.#column = 0;
+      if (this.#rows !== null) this.#rows += 1;
+      this.#rowFull = true;
+      return;
+    }
+    this.#terminal.write(`\u001b[1A\u001b[${this.#column + 1}G`);
   }
 
   #count(text: string): void {
@@ -80,7 +150,7 @@ export class TextOutput {
         if (this.#rows !== null) this.#rows += 1;
         continue;
       }
-      const width = character === "\t" ? 8 - (this.#column % 8) : WIDE.test(character) ? 2 : 1;
+      const width = character === "\t" ? 8 - (this.#column % 8) : widthOf(character);
       if (this.#column + width > columns) {
         this.#column = 0;
         if (this.#rows !== null) this.#rows += 1;
@@ -88,4 +158,28 @@ export class TextOutput {
       this.#column += width;
     }
   }
+}
+
+function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+function headOf(text: string, room: number): string {
+  let head = "";
+  for (const character of text) {
+    if (widthOf(head) + widthOf(character) > room) break;
+    head += character;
+  }
+  return head;
+}
+
+function tailOf(text: string, room: number): string {
+  let tail = "";
+  for (const character of [...text].reverse()) {
+    if (widthOf(tail) + widthOf(character) > room) break;
+    tail = character + tail;
+  }
+  return tail;
 }

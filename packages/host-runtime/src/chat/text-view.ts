@@ -1,7 +1,7 @@
 import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
 import { foldTurn, isRenderable } from "@foldcast/protocol-core/folding";
 import { renderFallback } from "@foldcast/protocol-core/interaction";
-import type { Locale } from "@foldcast/protocol-core/interaction";
+import type { InteractionPayload, Locale } from "@foldcast/protocol-core/interaction";
 import { presentTool, toolDetail } from "@foldcast/protocol-core/tools";
 import { turnOfView } from "@foldcast/protocol-core/view";
 import type { TurnView } from "@foldcast/protocol-core/view";
@@ -18,6 +18,7 @@ export class TextView implements ChatView {
   readonly #out: TextOutput;
   readonly #locale: Locale;
   #cwd = "/";
+  #plan: readonly PlanStep[] = [];
   #streaming: string | null = null;
 
   constructor(out: TextOutput, locale: Locale) {
@@ -35,12 +36,30 @@ export class TextView implements ChatView {
     const last = turns.at(-1);
     if (last === undefined) return;
     for (const { item } of last.items.values()) if (item.type === "userMessage") this.#showPrompt(item);
-    if (last.status !== "inProgress") this.#showFolded(last);
+    if (last.status !== "inProgress") return this.#showFolded(last);
+    this.#beginTurn();
+    this.#showAll(last);
+    this.#planChanged(last.plan);
   }
 
   prompt(text: string): void {
-    if (!this.#out.interactive) this.#out.line(`› ${text}`);
-    this.#out.mark();
+    this.#out.line(`› ${text}`);
+    this.#beginTurn();
+  }
+
+  /** A line that is no prompt; a pipe shows only what came of it. */
+  said(line: string): void {
+    if (this.#out.interactive) this.#out.line(`› ${line}`);
+  }
+
+  heard(item: Extract<ThreadItem, { type: "userMessage" }>, first: boolean): void {
+    this.#showPrompt(item);
+    if (first) this.#beginTurn();
+  }
+
+  offered(offer: InteractionPayload): void {
+    this.#out.line(renderFallback(offer, this.#locale));
+    this.#out.line("");
   }
 
   notification(notification: Notification): void {
@@ -52,7 +71,7 @@ export class TextView implements ChatView {
       case "item/completed":
         return this.#completed(notification.params.item, "foldcast" in notification.params.item ? notification.params.item.foldcast : undefined);
       case "turn/plan/updated":
-        return this.#showPlan(notification.params.plan);
+        return this.#planChanged(notification.params.plan);
       case "error":
         return this.#out.line(`${notification.params.willRetry ? "… " : "✗ "}${notification.params.error.message}`);
       case "serverRequest/resolved":
@@ -62,7 +81,6 @@ export class TextView implements ChatView {
   }
 
   asked({ payload }: OpenRequest): void {
-    this.#out.keep();
     this.#out.line("");
     this.#out.line(renderFallback(payload, this.#locale));
     this.#out.line("");
@@ -76,13 +94,12 @@ export class TextView implements ChatView {
     this.#out.freshLine();
     this.#streaming = null;
     if (turn.status === "interrupted") return this.#out.dim("Interrupted.");
-    const { folds, divider, finalAnswerId, foldedItemIds } = foldTurn(turnOfView(turn));
-    if (!folds || divider === null) return this.#out.line("");
-    const text = divider.kind === "workedFor" ? workedFor(divider.value, this.#locale) : `${divider.value} earlier messages`;
-    const erased = this.#out.eraseToMark();
-    this.#out.dim(`── ${text} · ${foldedItemIds.length} steps${this.#out.interactive ? " (/expand)" : ""} ──`);
-    const answer = turn.items.get(finalAnswerId ?? "")?.item;
-    if (erased && answer?.type === "agentMessage") this.#out.line(answer.text);
+    const divider = this.#dividerOf(turn);
+    if (divider !== null) {
+      const erased = this.#out.eraseToMark();
+      this.#out.dim(divider);
+      if (erased) this.#showAnswer(turn);
+    }
     this.#out.line("");
   }
 
@@ -92,18 +109,54 @@ export class TextView implements ChatView {
 
   /** All of a turn, its folded part included. */
   expand(turn: TurnView): void {
-    for (const { item } of turn.items.values()) {
-      if (!isRenderable(item)) continue;
-      if (item.type === "userMessage") this.#showPrompt(item);
-      else if (item.type === "agentMessage" || item.type === "plan") this.#out.line(item.text);
-      else this.#showProcess(item, undefined);
-    }
+    for (const { item } of turn.items.values()) if (item.type === "userMessage") this.#showPrompt(item);
+    this.#showAll(turn);
     this.#showPlan(turn.plan);
   }
 
+  #showAll(turn: TurnView): void {
+    for (const { item } of turn.items.values()) {
+      if (!isRenderable(item) || item.type === "userMessage") continue;
+      if (item.type === "agentMessage" || item.type === "plan") this.#out.line(item.text);
+      else this.#showProcess(item, "foldcast" in item ? item.foldcast : undefined);
+    }
+  }
+
+  /** From here on it is the turn's process, which its end folds away. */
+  #beginTurn(): void {
+    this.#plan = [];
+    this.#out.mark();
+  }
+
+  /** The whole plan once, then what is different. */
+  #planChanged(plan: readonly PlanStep[]): void {
+    const same = plan.length === this.#plan.length && plan.every(({ step }, at) => this.#plan[at]?.step === step);
+    this.#showPlan(same ? plan.filter(({ status }, at) => this.#plan[at]?.status !== status) : plan);
+    this.#plan = plan;
+  }
+
+  /** A turn of before, as it stands when it is folded. */
   #showFolded(turn: TurnView): void {
-    const answer = [...turn.items.values()].findLast(({ item }) => item.type === "agentMessage")?.item;
-    if (turn.durationMs !== null) this.#out.dim(`── ${workedFor(turn.durationMs, this.#locale)} ──`);
+    const divider = this.#dividerOf(turn);
+    if (divider === null) this.#showAll(turn);
+    else {
+      this.#out.dim(divider);
+      this.#showAnswer(turn);
+    }
+    if (turn.status === "interrupted") this.#out.dim("Interrupted.");
+    if (turn.error !== null) this.#out.line(`✗ ${turn.error.message}`);
+  }
+
+  /** Null for a turn that does not fold. */
+  #dividerOf(turn: TurnView): string | null {
+    const { folds, divider, foldedItemIds } = foldTurn(turnOfView(turn));
+    if (!folds || divider === null) return null;
+    const text = divider.kind === "workedFor" ? workedFor(divider.value, this.#locale) : `${divider.value} earlier messages`;
+    return `── ${text} · ${foldedItemIds.length} steps${this.#out.interactive ? " (/expand)" : ""} ──`;
+  }
+
+  #showAnswer(turn: TurnView): void {
+    const answer = turn.items.get(foldTurn(turnOfView(turn)).finalAnswerId ?? "")?.item;
     if (answer?.type === "agentMessage") this.#out.line(answer.text);
   }
 

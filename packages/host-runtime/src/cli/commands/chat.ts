@@ -22,14 +22,17 @@ export async function run({ settings, env, stdout: out, stderr }: Call<typeof CH
   const { stdout } = process;
   const terminal = process.stdin.isTTY && stdout.isTTY && !values.json;
   const json = values.json ? new JsonView(write) : null;
-  const text = new TextView(new TextOutput({ write, size: () => (terminal ? { columns: stdout.columns, rows: stdout.rows } : null) }), locale);
+  const output = new TextOutput({ write, size: () => (terminal ? { columns: stdout.columns, rows: stdout.rows } : null) });
+  const text = new TextView(output, locale);
   const view = json ?? text;
 
   const link = await connect({ values, file, env, stderr });
   const conversation = new Conversation(link.transport, view, locale);
-  const input = new LineInput(process.stdin, terminal ? stdout : null, () => chat.interrupt());
+  const input = new LineInput(process.stdin, terminal ? output : null, { onInterrupt: () => chat.interrupt(), onWaiting: (line) => chat.waits(line) });
+  // What was written before wraps at other places now: it cannot be taken back any more.
+  if (terminal) stdout.on("resize", () => output.keep());
   const context = { conversation, cwd, model: values.model, notice: (words: string) => view.notice(words), expand: (turn: Parameters<TextView["expand"]>[0]) => json === null && text.expand(turn) };
-  const chat = new Chat({ conversation, input, approve: values.approve, notice: context.notice, command: chatCommands(context) });
+  const chat = new Chat({ conversation, input, approve: values.approve, locale, notice: context.notice, said: (line) => json === null && text.said(line), command: chatCommands(context) });
   const onSignal = (): void => chat.interrupt();
   process.on("SIGINT", onSignal);
   void link.running?.stopped.then(() => chat.stop());
@@ -41,10 +44,11 @@ export async function run({ settings, env, stdout: out, stderr }: Call<typeof CH
       chat.model = values.model;
     }
     if (terminal) view.notice("/help shows the commands.");
+    input.open();
     await chat.run();
     json?.done();
     // On a terminal the person has seen it.
-    return chat.refused && !terminal ? 1 : 0;
+    return chat.failed && !terminal ? 1 : 0;
   } finally {
     process.off("SIGINT", onSignal);
     input.close();
