@@ -140,7 +140,7 @@ The first line on stdout, and the only one, is for programs: {"event":"feishu-re
     summary: "print JSON schemas of what foldcast adds",
     operands: "[extension|interaction|scenario]",
     completes: ["extension", "interaction", "scenario"],
-    about: "Prints JSON schemas: of what foldcast adds to the Codex protocol (a client's announcement, interactions), and of scenario files. Without a name, all by name.",
+    about: "Prints JSON schemas of what foldcast adds to the Codex protocol, and of scenario files; all, or one by name.",
     options: NO_OPTIONS,
     examples: [["foldcast schema scenario > scenario.schema.json", "for an editor"]],
     load: () => import("../commands/schema.ts"),
