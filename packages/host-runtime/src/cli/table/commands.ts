@@ -120,9 +120,11 @@ would use them. Starts no model turn and changes nothing.`,
       ["foldcast feishu setup", "before the first time"],
       ["FOLDCAST_FEISHU_APP_ID=cli_… FOLDCAST_FEISHU_APP_SECRET_FILE=~/secret foldcast feishu --server ws://127.0.0.1:4610", ""],
     ],
-    notes: `Environment: FOLDCAST_FEISHU_APP_ID, _APP_SECRET_FILE, _BASE_URL (feishu, lark or an address), _ALLOW_USERS, _ALLOW_CHATS, _APPROVERS,
-_DEFAULT_MODEL, _CWD, _FOLDERS, _LOCALE (zh, en), _CLAIM=1, _GROUPS (mention, all); times in milliseconds: _WRITE_INTERVAL_MS,
-_REOPEN_MS, _RETRY_MS, _STALE_MS, _IDLE_MS, _LEDGER_AGE_MS.
+    notes: `Environment, all with FOLDCAST_FEISHU_ in front:
+  APP_ID, APP_SECRET_FILE, BASE_URL (feishu, lark or an address), LOCALE (zh, en)
+  ALLOW_USERS, ALLOW_CHATS, APPROVERS, CLAIM=1 (the first who writes owns the bot), GROUPS (mention, all)
+  DEFAULT_MODEL, CWD, FOLDERS
+  in milliseconds: WRITE_INTERVAL_MS, REOPEN_MS, RETRY_MS, STALE_MS, IDLE_MS, LEDGER_AGE_MS
 The first line on stdout, and the only one, is for programs: {"event":"feishu-ready","appId"}`,
     load: () => import("../commands/feishu.ts"),
   }),
