@@ -42,7 +42,7 @@ export interface HostOptions {
   /** Folders with saved sessions of other programs, to be listed and opened. */
   sessionFolders?: readonly string[];
   /** Whether and how far the sessions that harnesses saved on this machine are threads; without it they are not looked for. */
-  discovery?: Omit<DiscoveryOptions, "folders">;
+  discovery?: Partial<Omit<DiscoveryOptions, "folders">>;
   log: Logger;
   now?: () => number;
   /** Where threads are kept, in memory by default; whoever opened it closes it. */

@@ -28,22 +28,23 @@ export interface DiscoveryOptions {
   /** The adapters' folders are found by these. */
   env: HistoryPlaces["env"];
   home: string;
+  /** Milliseconds that a list waits for a look at what has changed; what is not seen by then is there the next time. */
+  patienceMs: number;
   /** A scan that takes long, now and then: files looked at and to be looked at. */
   onProgress(done: number, total: number): void;
 }
 
 export const DEFAULT_MAX_SESSIONS = 10_000;
 export const NO_DISCOVERY: DiscoveryOptions = {
-  enabled: false, folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", onProgress: () => undefined,
+  enabled: false, folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", patienceMs: 75, onProgress: () => undefined,
 };
 
 /** Levels below a folder of the person's own choice. */
 const MAX_DEPTH = 8;
 /** Stock clients ask for several lists at a time. */
 const RESCAN_MS = 250;
-/** A list waits so long for the first look, and for a later one; what is not seen by then is there the next time. */
+/** The first look may take so long before a list is answered without it. */
 const FIRST_PATIENCE_MS = 5_000;
-const PATIENCE_MS = 75;
 const PROGRESS_AFTER_MS = 1_000;
 const PROGRESS_EVERY_MS = 500;
 const FILES_AT_ONCE = 4;
@@ -91,7 +92,7 @@ export class SavedSessions {
         this.#scannedAt = this.#now();
       });
     }
-    if (this.#scan !== null) await patiently(this.#scan, this.#seenAll ? PATIENCE_MS : FIRST_PATIENCE_MS);
+    if (this.#scan !== null) await patiently(this.#scan, this.#seenAll ? this.#options.patienceMs : FIRST_PATIENCE_MS);
     return this.#records;
   }
 
