@@ -430,6 +430,7 @@ export class ThreadActor {
     if (this.#run !== null) this.#endRun(this.#run, { status: "cancelled", reason: "superseded" });
     this.#services.interactions.turnBegins(this.id);
     this.#run = this.#newRun({ input: event.input, clientId: event.clientId ?? null });
+    this.#run.handedOver = true;
     this.#version += 1;
     this.#setStatus({ type: "active", activeFlags: [] });
     return this.#run;

@@ -251,6 +251,18 @@ describe("a harness that misbehaves", () => {
     await client.turnsCompleted(2);
     expect(client.of("turn/completed")[1]!.params.turn.items.at(-1)).toMatchObject({ text: "by myself", phase: "final_answer" });
   });
+
+  test("a turn that an agent started by itself is stopped in the agent", async () => {
+    await start("hi");
+    await client.turnsCompleted(1);
+    const session = setup.adapter.sessions[0]!;
+    session.emit({ type: "turn.started", turnKey: "own", at: 5, input: [], origin: "agent" });
+    const own = await client.until("its own turn", () => client.of("turn/started")[1]);
+    await client.call("turn/interrupt", { threadId, turnId: own.params.turn.id });
+    await client.turnsCompleted(2);
+    expect(session.cancels).toBe(1);
+    expect(client.of("turn/completed")[1]!.params.turn.status).toBe("interrupted");
+  });
 });
 
 test("a title is made from the prompt and costs no harness turn", async () => {
