@@ -31,7 +31,7 @@ let server: RunningServer;
 let client: PlainClient;
 
 async function start(): Promise<void> {
-  server = await startServer({ dataDir, env: bench.env, args: ["--harness", "claude-code"] });
+  server = await startServer({ dataDir, env: bench.env, args: ["--harness", "claude-code", "--idle-session-ms", "20000"] });
   client = await PlainClient.connect(server.url);
 }
 

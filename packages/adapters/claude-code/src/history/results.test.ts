@@ -64,6 +64,30 @@ describe("how a call ended", () => {
   });
 });
 
+describe("what the program writes for the model alone", () => {
+  test("of a command without output is no output", async () => {
+    const note = "(Bash completed with no output)";
+    expect((await resultFor("Bash", {}, note, { toolUseResult: { stdout: "", stderr: "" } })).output).toBe("");
+    expect((await resultFor("Bash", {}, note, { toolUseResult: { stdout: note, stderr: "" } })).output).toBe(note);
+  });
+
+  test("of a turn that ended with the program is neither a result nor an answer", async () => {
+    const index = await history.open(write(text([
+      user("u1", "go"), call("a1", "t1", "Bash", { command: "sleep 60" }),
+      result("r1", "t1", "[Tool call interrupted: the session ended before …]", { toolDenialKind: "interrupted" }, { is_error: true }),
+      assistant("a2", [{ type: "text", text: "No response requested." }], { isApiErrorMessage: false }, { model: "<synthetic>" }),
+      user("u2", "and now?"), assistant("a3", [{ type: "text", text: "No response requested." }]),
+    ])));
+    const [first, second] = await eventsOf(index);
+    expect(index.turns.map((turn) => turn.outcome.status)).toEqual(["cancelled", "unknown"]);
+    expect(itemsOf(first!).map(({ kind }) => kind)).toEqual(["tool"]);
+    expect(completionOf(first!, "t1")).toMatchObject({ outcome: { status: "cancelled" }, result: {} });
+    expect(completionOf(first!, "t1").result?.output).toBeUndefined();
+    // The same words of the agent's own are an answer.
+    expect(itemsOf(second!)).toMatchObject([{ kind: "message", text: "No response requested." }]);
+  });
+});
+
 describe("images", () => {
   const image = (data: string) => [{ type: "text", text: "seen" }, { type: "image", source: { type: "base64", media_type: "image/png", data } }];
 
@@ -94,5 +118,32 @@ describe("the person's own commands", () => {
     expect(index.turns.map((turn) => turn.prompt)).toEqual(["", "next"]);
     expect(itemsOf(turns[0]!)).toEqual([{ kind: "command", id: "shell", command: "ls", source: "userShell" }]);
     expect(completionOf(turns[0]!, "shell").result).toEqual({ output: "a\nb" });
+  });
+
+  test("of the program are turns where a client sent them under an id of its own, with what they print as the answer", async () => {
+    const sent = (id: string) => ({ turnAttributionKey: id });
+    const index = await history.open(write(text([
+      user("u1", "hello"), assistant("a1", [{ type: "text", text: "Hi." }]),
+      user("u2", "<local-command-caveat>Caveat</local-command-caveat>", { isMeta: true }),
+      user("u3", "<command-name>/usage</command-name>\n<command-args></command-args>", sent("u3")),
+      { type: "system", subtype: "local_command", uuid: "s1", sessionId: "session-1", content: "<local-command-stdout>$1</local-command-stdout>" },
+      user("u4", "<command-name>/model</command-name>"), user("u5", "<local-command-stdout>Set model</local-command-stdout>"),
+    ])));
+    const [, turn] = await eventsOf(index);
+    expect(index.turns.map(({ key, prompt }) => [key, prompt])).toEqual([["u1", "hello"], ["u3", "/usage"]]);
+    expect(turn![0]).toMatchObject({ input: [{ type: "text", text: "/usage" }], origin: "user" });
+    expect(itemsOf(turn!)).toMatchObject([{ kind: "message", id: "s1:0", text: "$1" }]);
+  });
+
+  test("to compact gives its key to what it did, which stands before it", async () => {
+    const boundary = { type: "system", subtype: "compact_boundary", uuid: "b1", sessionId: "session-1", timestamp: "2026-01-01T00:01:00.000Z" };
+    const index = await history.open(write(text([
+      user("u1", "hello"), assistant("a1", [{ type: "text", text: "Hi." }]), boundary,
+      user("u2", "This session is being continued …", { isCompactSummary: true }),
+      user("u3", "<command-name>/compact</command-name>", { turnAttributionKey: "u3" }), user("u4", "<local-command-stdout>Compacted </local-command-stdout>"),
+    ])));
+    const [, turn] = await eventsOf(index);
+    expect(index.turns.map(({ key }) => key)).toEqual(["u1", "u3"]);
+    expect(itemsOf(turn!)).toEqual([{ kind: "compaction", id: "b1" }]);
   });
 });

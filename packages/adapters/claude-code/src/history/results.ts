@@ -12,6 +12,7 @@ export interface Call {
 
 const REFUSED = "The user doesn't want to proceed with this tool use";
 const STOPPED = "this call was stopped while running";
+const SILENT = "(Bash completed with no output)";
 const PERSISTED = "<persisted-output>";
 
 /** How a call ended, by its result block and the line that holds it. */
@@ -72,8 +73,12 @@ function contentOf(content: unknown): ToolContentItem[] | null {
   return blocks.map((block) => (block["type"] === "image" ? imageContent(block) : { type: "inputText", text: blockText(block) }));
 }
 
-/** Of an output too large for the model, the model got the first 2 KB; the structured result has the first 30,000 characters. */
+/**
+ * Of an output too large for the model, the model got the first 2 KB; the structured result has the first 30,000
+ * characters. For a command without any output it got a note.
+ */
 function wholeOutput(text: string, structured: unknown): string {
+  if (text === SILENT && objectOf(structured)["stdout"] === "" && objectOf(structured)["stderr"] === "") return "";
   if (!text.startsWith(PERSISTED)) return text;
   const { stdout, stderr } = objectOf(structured);
   if (typeof stdout !== "string" || stdout === "") return text;

@@ -163,3 +163,14 @@ describe("a hostile file", () => {
     expect(events.find((event) => event.type === "usage.updated")).toMatchObject({ usage: { last: { input: 7, output: 0 } } });
   });
 });
+
+describe("a copy of another session", () => {
+  const forked = (uuid: string, more: object = {}) => assistant(uuid, [{ type: "text", text: uuid }], { sessionId: "new", ...more });
+  const parentOf = async (...lines: Parameters<typeof text>[0]): Promise<string | null> => (await history.open(write(text(lines)))).parentNativeSessionId;
+
+  test("is known by the mark of its lines, or by whose requests its answers were", async () => {
+    expect(await parentOf(user("u", "hello", { sessionId: "new", forkedFrom: { sessionId: "old", messageUuid: "u" } }))).toBe("old");
+    expect(await parentOf(user("u", "hello"), forked("a", { requestSessionId: "older" }), forked("b", { requestSessionId: "old" }), forked("c"))).toBe("old");
+    expect(await parentOf(user("u", "hello"), forked("a", { requestSessionId: "new" }))).toBeNull();
+  });
+});
