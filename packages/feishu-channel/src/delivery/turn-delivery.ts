@@ -236,6 +236,7 @@ export class TurnDelivery {
       if (this.#closed || tries > 8) return "uncertain";
       openedAt = clock.now();
       const outcome = await port.createCard(card, { priority: "final" });
+      if (this.#isOver()) return "uncertain";
       if (outcome.kind === "ok") {
         known.cardId = outcome.value.cardId;
         shadow = card;
@@ -301,8 +302,10 @@ export class TurnDelivery {
     return { port, clock, log, times: sendTimes ?? SEND_TIMES, isClosed: () => this.#closed };
   }
 
+  /** After `close` the ledger belongs to whoever takes up the turn: an answer that comes late must not write to it. */
   #save(changes: Partial<TurnRecord>): void {
     Object.assign(this.record, changes);
+    if (this.#closed) return;
     this.#deps.table.put(this.record.turnId, this.record);
   }
 }
