@@ -131,7 +131,8 @@ async function oneRun(seed: number): Promise<number> {
     if (index !== diesAt) continue;
     // The process dies here; another one finds what the ledger holds, at once or more than an hour later.
     delivery.close();
-    await deps.clock.sleep(50);
+    // Its last request still has its effect; what was answered stands in no ledger.
+    await deps.clock.sleep(300);
     if (random() < 0.4) fake.advance({ ms: 3_700_000 });
     delivery = new TurnDelivery(deps, deps.table.get("t") ?? record);
   }
