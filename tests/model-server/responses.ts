@@ -39,7 +39,7 @@ function itemOf(block: Block, id: string): Item {
   const { tool } = block;
   // A tool with a grammar of its own takes a text, all others take JSON.
   if (typeof tool.input === "string") return { id: `ctc_${id}`, type: "custom_tool_call", call_id: tool.id, name: tool.name, input: tool.input };
-  return { id: `fc_${id}`, type: "function_call", call_id: tool.id, name: tool.name, arguments: JSON.stringify(tool.input) };
+  return { id: `fc_${id}`, type: "function_call", call_id: tool.id, ...(tool.namespace === undefined ? {} : { namespace: tool.namespace }), name: tool.name, arguments: JSON.stringify(tool.input) };
 }
 
 function emptyPart(block: Block): object {

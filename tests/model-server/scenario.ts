@@ -6,7 +6,8 @@ const chunks = z.number().int().min(1).exactOptional();
 const block = z.union([
   z.strictObject({ thinking: z.string(), chunks }),
   z.strictObject({ text: z.string(), chunks }),
-  z.strictObject({ tool: z.strictObject({ id: z.string().min(1), name: z.string().min(1), input: z.unknown() }), chunks }),
+  /** `namespace`: of tools that come in one (Responses API only). */
+  z.strictObject({ tool: z.strictObject({ id: z.string().min(1), namespace: z.string().exactOptional(), name: z.string().min(1), input: z.unknown() }), chunks }),
 ]);
 
 /** Which requests a reply is for; all that is given must hold. Nothing given: any request. */
@@ -67,7 +68,7 @@ export function stopOf(reply: Reply): StopReason {
 
 /** A text in about equal pieces, never inside a character; at least one piece. */
 export function pieces(text: string, count = 1): string[] {
-  const characters = [...text];
+  const characters = Array.from(text);
   const size = Math.max(1, Math.ceil(characters.length / count));
   const parts: string[] = [];
   for (let at = 0; at < characters.length; at += size) parts.push(characters.slice(at, at + size).join(""));
