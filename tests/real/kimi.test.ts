@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Turn } from "@foldcast/protocol-core/wire";
-import { kimiBench, KIMI_VERSION } from "../support/kimi.ts";
+import { kimiBench, kimiPrograms, KIMI_VERSION } from "../support/kimi.ts";
 import { after, Matrix, type Replies, Run, text, tool } from "../support/matrix.ts";
 import { programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -12,6 +12,7 @@ endToEnd();
 
 const matrix = new Matrix({ harness: "kimi-code", program: `Kimi Code ${KIMI_VERSION}`, model: "kimi-code/__kimi_env_model__", bench: kimiBench });
 const scenario = matrix.scenario.bind(matrix);
+const home = (): string => matrix.bench.env["KIMI_CODE_HOME"]!;
 const inWorkspace = (name: string): string => join(matrix.bench.workspace, name);
 
 describe("answers", () => {
@@ -210,21 +211,21 @@ describe("a running turn", () => {
     await run.prompt("start the job");
     await until("the process", () => programsWith("sleep 46.5").length > 0 || undefined);
     const own = await until("the agent's own turn", () => run.turns[1]);
-    await run.interrupt(own.id);
-    expect((await run.ended(own.id)).status).toBe("interrupted");
-    await until("the end of the process", () => programsWith("sleep 46.5").length === 0 || undefined);
+    await run.interrupt(own.id!);
+    expect((await run.ended(own.id!)).status).toBe("interrupted");
+    await until("the end of the process", () => programsWith("sleep 46.5").length === 0 || undefined, { timeoutMs: 20_000 });
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Back."]);
   }, { permissions: ":danger-full-access" });
 
-  scenario("steer", () => [{ blocks: [text("First.", 2)], delayMs: 700 }], async (run) => {
+  scenario("steer", () => [{ match: { says: "begin" }, blocks: [text("First.", 2)], delayMs: 700 }, { match: { says: "mind the edges" }, blocks: [text("Second.")] }], async (run) => {
     const turnId = await run.submit("begin");
-    const refused = await run.client.wire.request("turn/steer", { threadId: run.threadId, expectedTurnId: turnId, input: [{ type: "text", text: "mind the edges", text_elements: [] }] }).catch((error: unknown) => String(error));
-    expect(refused).toContain("takes no input while a turn runs");
-    await run.ended(turnId);
-  }, { cell: "no: `kimi acp` answers a second prompt with -32600 `turn.agent_busy`" });
+    await run.client.wire.request("turn/steer", { threadId: run.threadId, expectedTurnId: turnId, input: [{ type: "text", text: "mind the edges", text_elements: [] }] });
+    expect((await run.ended(turnId)).items).toMatchObject([{ type: "userMessage" }, { type: "agentMessage", text: "First." }]);
+    expect((await run.turnFrom(1)).items).toMatchObject([{ type: "userMessage" }, { type: "agentMessage", text: "Second." }]);
+  }, { cell: "as the next turn: `kimi acp` answers a second prompt with -32600 `turn.agent_busy`" });
 
   scenario("compaction", () => [
-    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "summar" }, blocks: [text("Something was to be remembered.")] }, { match: { says: "what was it" }, blocks: [text("It was seven.")] },
+    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "Respond with text only" }, blocks: [text("Something was to be remembered.")] }, { match: { says: "what was it" }, blocks: [text("It was seven.")] },
   ], async (run) => {
     await run.prompt("remember seven");
     await run.client.wire.request("thread/compact/start", { threadId: run.threadId });
@@ -253,12 +254,13 @@ describe("failures", () => {
   scenario("kill of the program in a turn", () => [
     { match: { says: "sleep" }, blocks: [text("Sleeping."), tool("k1", "Bash", { command: "echo begun; sleep 48.5" })] }, { match: { says: "and now" }, blocks: [text("Back again.")] },
   ], async (run) => {
-    const before = new Set(programsWith("main.mjs"));
+    const before = new Set(kimiPrograms(home()));
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await until("the process", () => programsWith("sleep 48.5").length > 0 || undefined);
-    const [pid] = programsWith("main.mjs").filter((each) => !before.has(each));
-    process.kill(pid!, "SIGKILL");
+    const started = kimiPrograms(home()).filter((pid) => !before.has(pid));
+    expect(started.length).toBe(1);
+    process.kill(started[0]!, "SIGKILL");
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "failed", error: { message: expect.stringContaining("Kimi Code ended unexpectedly (signal SIGKILL)") } });
     await until("the end of what it started", () => programsWith("sleep 48.5").length === 0 || undefined);
@@ -284,7 +286,7 @@ describe("sessions", () => {
     })();
     await matrix.client.close();
     expect(await matrix.server.stop()).toBe(0);
-    expect(programsWith("main.mjs"), "programs that are left").toEqual([]);
+    expect(kimiPrograms(home()), "programs that are left").toEqual([]);
     await matrix.start();
     await matrix.client.join(threadId);
     const run = new Run(matrix.client, threadId);

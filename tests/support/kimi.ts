@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startModelServer, type ModelServer, type ScenarioInput } from "../model-server/index.ts";
@@ -86,4 +86,17 @@ export async function kimiBench(scenario: ScenarioInput = { replies: [] }): Prom
     KIMI_LOOP_MAX_ATTEMPTS_PER_STEP: "2",
   };
   return { model, env, home, workspace, [Symbol.asyncDispose]: () => model.close() };
+}
+
+/** Ids of running programs of this home, oldest first (Linux). The program names itself: its command line is gone. */
+export function kimiPrograms(home: string): number[] {
+  const read = (pid: number, file: string): string => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number).sort((one, other) => one - other);
+  return pids.filter((pid) => read(pid, "comm").trim() === "kimi-code" && read(pid, "environ").includes(`KIMI_CODE_HOME=${home}\0`));
 }

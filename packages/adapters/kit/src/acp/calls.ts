@@ -37,6 +37,7 @@ export class AcpCalls {
   readonly #terminal: (id: string) => TerminalState | null;
   readonly #calls = new Map<string, Call>();
   readonly #itemIds = new Set<string>();
+  #stopped = false;
 
   constructor(dialect: AcpDialect, terminal: (id: string) => TerminalState | null) {
     this.#dialect = dialect;
@@ -48,6 +49,8 @@ export class AcpCalls {
     const id = filledString(update["toolCallId"]);
     if (id === null) return [];
     const call = this.#merge(id, update);
+    // What comes behind the end has no place any more.
+    if (call.ended) return [];
     const view = viewOf(id, call);
     const { status } = view;
     const over = status === "completed" || status === "failed";
@@ -64,7 +67,7 @@ export class AcpCalls {
     const call = this.#merge(id, update);
     const events = this.#show(id, call, at);
     const rawInput = call.shown?.kind === "tool" ? call.shown.input : call.all["rawInput"];
-    return { events, itemId: call.itemId, call: { ...call.all, rawInput } };
+    return { events, itemId: call.ended ? null : call.itemId, call: { ...call.all, rawInput } };
   }
 
   has(id: string): boolean {
@@ -74,6 +77,11 @@ export class AcpCalls {
   /** The person refused it: the failure that follows is no failure of the tool. */
   decline(itemId: string): void {
     for (const call of this.#calls.values()) if (call.itemId === itemId) call.declined = true;
+  }
+
+  /** The turn was stopped. Agents report what they stopped as completed (OpenCode, Gemini): from here on that says nothing. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   /** Something else is shown next: what waits for its input takes its place before it. */
@@ -161,7 +169,7 @@ export class AcpCalls {
     if (call.ended) return [];
     call.ended = true;
     const view = viewOf(id, call);
-    const outcome: ItemOutcome = status === "failed" && call.declined ? { status: "declined" } : { status };
+    const outcome: ItemOutcome = { status: status === "failed" && call.declined ? "declined" : status === "succeeded" && this.#stopped ? "cancelled" : status };
     const given = { outcome, result: this.#resultOf(view) };
     const { outcome: told, result } = this.#dialect.result?.(view, given) ?? given;
     return [{ type: "item.completed", itemId: call.itemId, outcome: told, result, at }];

@@ -1,5 +1,6 @@
-import type { ItemOutcome, ItemResult } from "@foldcast/protocol-core/harness";
+import type { HarnessEvent, ItemOutcome, ItemResult, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
 import type { AcpObject } from "./json.ts";
+import type { AcpAsk } from "./permissions.ts";
 
 /** What is known of a tool call, all updates merged: later members replace earlier ones. */
 export interface CallView {
@@ -37,4 +38,12 @@ export interface AcpDialect {
   isNotice?(text: string): boolean;
   /** Kinds of `session/update` of this agent that say nothing to show. */
   silentUpdates?: ReadonlySet<string>;
+  /** Events of a notification of the agent's own; it is told within the turn that runs. Default: none. */
+  notification?(method: string, params: AcpObject, at: number): HarnessEvent[];
+  /** A permission request that says more than the protocol's members do. Default, and for null: by its options. */
+  permission?(id: string, params: AcpObject, itemId: string | null): AcpAsk | null;
+  /** Corrects how a prompt ended. `said`: the beginning of the answer's last text, where some agents put their failures. */
+  outcome?(answer: AcpObject, said: string, given: TurnOutcome): TurnOutcome;
+  /** Tokens of a prompt, where the agent does not say them as the protocol does (summed over the session, in `_meta`). */
+  usage?(answer: AcpObject, contextWindow: number | null): UsageReport | null;
 }

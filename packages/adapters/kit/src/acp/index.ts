@@ -1,8 +1,6 @@
-export { AcpCalls } from "./calls.ts";
 export { configOf, type Choice, type SessionConfig } from "./config.ts";
 export { AcpConnection, type ConnectionOptions } from "./connection.ts";
 export type { AcpDialect, CallView } from "./dialect.ts";
-export { editsOf } from "./edits.ts";
 export { elicitationAsk } from "./elicitation.ts";
 export { errorOf, exitError } from "./errors.ts";
 export type { AcpObject } from "./json.ts";
@@ -11,4 +9,4 @@ export { findProgram } from "./programs.ts";
 export { withoutSecrets } from "./secrets.ts";
 export { AcpSession, type AcpSessionSetup } from "./session.ts";
 export { PlainTeller, type AcpTeller, type PromptAnswer, type TellerPort } from "./teller.ts";
-export { AcpUpdates, planOf, stateOf, usageOfAnswer } from "./updates.ts";
+export { AcpUpdates, planOf } from "./updates.ts";

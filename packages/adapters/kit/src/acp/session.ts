@@ -3,9 +3,11 @@ import type {
   HarnessEnvironment, HarnessError, HarnessEvent, HarnessSession, InteractionAnswer, SessionOptions, SessionState, TurnInput, TurnOutcome,
 } from "@foldcast/protocol-core/harness";
 import { EventQueue } from "../queue.ts";
+import { AcpAsks } from "./asks.ts";
 import { ClientFiles } from "./client-files.ts";
 import { ClientTerminals } from "./client-terminals.ts";
-import { type Choice, configOf, type SessionConfig, stateOfConfig, stateOfOptions } from "./config.ts";
+import { AcpChoices } from "./choices.ts";
+import type { SessionConfig } from "./config.ts";
 import { AcpConnection, type ConnectionOptions } from "./connection.ts";
 import type { AcpDialect } from "./dialect.ts";
 import { elicitationAsk } from "./elicitation.ts";
@@ -14,7 +16,7 @@ import { promptOf } from "./input.ts";
 import { type AcpObject, countOf, filledString, objectOf } from "./json.ts";
 import { type AcpAsk, permissionAsk } from "./permissions.ts";
 import { type AcpTeller, PlainTeller, type PromptAnswer, type TellerPort } from "./teller.ts";
-import { AcpUpdates, stateOf, usageOfAnswer } from "./updates.ts";
+import { AcpUpdates, outcomeOf, stateOf, usageOfAnswer } from "./updates.ts";
 
 export interface AcpSessionSetup {
   /** For a person, as in "Kimi Code". */
@@ -34,16 +36,10 @@ export interface AcpSessionSetup {
   teller?(port: TellerPort, session: { sessionId: string; file: string | null }): Promise<AcpTeller>;
   /** A prompt that makes the agent shorten its context. Default: it has none. */
   compactCommand?: string;
-  /** Requests of this agent beside the protocol's. One that is not known gets the error -32601. */
-  requests?: Readonly<Record<string, (params: AcpObject) => Promise<unknown>>>;
+  /** Requests of this agent beside the protocol's; `ask` puts something to the person. One that is not known gets the error -32601. */
+  requests?: Readonly<Record<string, (params: AcpObject, ask: (make: (id: string) => AcpAsk) => Promise<object>) => Promise<unknown>>>;
   /** Called once, when the session is over. */
   onEnd(): void;
-}
-
-interface OpenAsk {
-  ask: AcpAsk;
-  itemId: string | null;
-  answer(result: object): void;
 }
 
 interface Prompt {
@@ -62,9 +58,8 @@ export class AcpSession implements HarnessSession {
   readonly #setup: AcpSessionSetup;
   readonly #dialect: AcpDialect;
   readonly #queue = new EventQueue<HarnessEvent>();
-  readonly #asks = new Map<string, OpenAsk>();
-  /** Asked while no turn ran, by something in the background: shown when the next one begins. */
-  #waitingAsks: OpenAsk[] = [];
+  readonly #asks: AcpAsks;
+  readonly #choices: AcpChoices;
   #turnOpen = false;
   readonly #files: ClientFiles;
   readonly #terminals: ClientTerminals;
@@ -72,7 +67,6 @@ export class AcpSession implements HarnessSession {
   #teller: AcpTeller | null = null;
   #sessionId = "";
   #file: string | null = null;
-  #config: SessionConfig = { model: null, thinking: null, mode: null };
   #images = false;
   #contextWindow: number | null = null;
   #state: SessionState = {};
@@ -80,7 +74,6 @@ export class AcpSession implements HarnessSession {
   /** A prompt is being made ready. */
   #preparing = false;
   #cancelEarly = false;
-  #askNumbers = 0;
   #over: "closed" | "faulted" | null = null;
   #closing: Promise<void> | null = null;
 
@@ -92,6 +85,13 @@ export class AcpSession implements HarnessSession {
     const { compactCommand } = setup;
     if (compactCommand !== undefined) this.compact = () => this.#startTurn(null, () => Promise.resolve([{ type: "text", text: compactCommand }]));
     this.#dialect = setup.dialect ?? {};
+    this.#asks = new AcpAsks((events) => this.#teller?.told(events), () => this.#now());
+    this.#choices = new AcpChoices({
+      name: setup.name,
+      dialect: this.#dialect,
+      request: (method, params) => this.#connection.request(method, { sessionId: this.#sessionId, ...params }),
+      report: (state) => this.#report(state),
+    });
     this.#files = new ClientFiles([setup.options.cwd]);
     this.#terminals = new ClientTerminals({ cwd: setup.options.cwd, env: setup.env, onOutput: (id, append) => this.#terminalOutput(id, append) });
   }
@@ -127,7 +127,7 @@ export class AcpSession implements HarnessSession {
 
   /** What can be chosen in this session, as the agent says. */
   get config(): SessionConfig {
-    return this.#config;
+    return this.#choices.config;
   }
 
   startTurn(turn: TurnInput): Promise<void> {
@@ -155,23 +155,15 @@ export class AcpSession implements HarnessSession {
 
   async answer(interactionId: string, answer: InteractionAnswer): Promise<void> {
     this.#demandUsable();
-    const open = this.#asks.get(interactionId);
-    if (open === undefined) throw new Error(`The request ${interactionId} is not open.`);
-    const { interaction } = open.ask;
-    if (interaction.kind !== answer.kind) throw new Error(`The request ${interactionId} is of kind ${interaction.kind}, the answer of kind ${answer.kind}.`);
-    if (interaction.kind === "approval" && answer.kind === "approval" && !interaction.offers.includes(answer.decision)) {
-      throw new Error(`The request ${interactionId} does not offer ${answer.decision}; it offers ${interaction.offers.join(", ")}.`);
-    }
-    this.#asks.delete(interactionId);
-    this.#teller!.told([{ type: "interaction.closed", interactionId, reason: "answered", at: this.#now() }]);
-    if (open.itemId !== null && open.ask.declines(answer)) this.#prompt?.updates.calls.decline(open.itemId);
-    open.answer(open.ask.reply(answer));
+    const { itemId, declines, send } = this.#asks.take(interactionId, answer);
+    if (itemId !== null && declines) this.#prompt?.updates.calls.decline(itemId);
+    send();
     if (answer.kind === "approval" && answer.decision === "cancel") await this.cancel();
   }
 
   async select(options: Partial<Omit<SessionOptions, "cwd">>): Promise<void> {
     this.#demandUsable();
-    await this.#select(options);
+    await this.#choices.select(options);
   }
 
   close(): Promise<void> {
@@ -221,11 +213,12 @@ export class AcpSession implements HarnessSession {
     const capabilities = objectOf(this.#connection.about["agentCapabilities"]);
     this.#images = objectOf(capabilities["promptCapabilities"])["image"] === true;
     const answer = await this.#enter(capabilities);
-    this.#config = configOf(answer);
     this.#file = (await setup.fileOf?.(this.#sessionId)) ?? null;
     this.#teller = await (setup.teller?.(this.#port(), { sessionId: this.#sessionId, file: this.#file }) ?? Promise.resolve(new PlainTeller(this.#port())));
-    this.#report({ nativeSessionId: this.#sessionId, file: this.#file, ...stateOfConfig(this.#config) });
-    await this.#select({ model: setup.options.model, thinking: setup.options.thinking, permissionMode: setup.options.permissionMode });
+    this.#report({ nativeSessionId: this.#sessionId, file: this.#file });
+    this.#choices.opened(answer);
+    const { model, thinking, permissionMode } = setup.options;
+    await this.#choices.select({ model: this.#choices.config.model === null ? null : model, thinking, permissionMode });
   }
 
   /** A session to speak in: a new one, or the one that is named. */
@@ -266,7 +259,10 @@ export class AcpSession implements HarnessSession {
 
   #requests(): ConnectionOptions["onRequest"] {
     const { files, terminals, forms } = this.#setup.client ?? {};
-    const requests: Record<string, (params: AcpObject, signal: AbortSignal) => Promise<unknown>> = { ...this.#setup.requests };
+    const requests: Record<string, (params: AcpObject, signal: AbortSignal) => Promise<unknown>> = {};
+    for (const [method, handler] of Object.entries(this.#setup.requests ?? {})) {
+      requests[method] = (params, signal) => handler(params, (make) => this.#ask(make(this.#asks.newId()), null, [], signal));
+    }
     requests[methods.client.session.requestPermission] = (params, signal) => this.#permission(params, signal);
     if (forms === true) requests[methods.client.elicitation.create] = (params, signal) => this.#elicit(params, signal);
     if (files === true) {
@@ -285,15 +281,23 @@ export class AcpSession implements HarnessSession {
   }
 
   #notified(method: string, params: AcpObject): void {
-    if (method !== methods.client.session.update || this.#over !== null) return;
     // What is repeated while a session is loaded comes before there is a teller.
     const teller = this.#teller;
-    if (params["sessionId"] !== this.#sessionId || teller === null) return;
+    if (this.#over !== null || teller === null) return;
+    if (method !== methods.client.session.update) {
+      const own = this.#dialect.notification?.(method, params, this.#now()) ?? [];
+      if (own.length > 0) teller.told(own);
+      return;
+    }
+    if (params["sessionId"] !== this.#sessionId) return;
     const update = objectOf(params["update"]);
     const kind = filledString(update["sessionUpdate"]) ?? "";
     if (kind === "usage_update") this.#contextWindow = countOf(update["size"]) ?? this.#contextWindow;
     const state = this.#dialect.silentUpdates?.has(kind) === true ? null : stateOf(kind, update);
-    if (state !== null) this.#report(state);
+    if (state !== null) {
+      this.#choices.told(state);
+      this.#report(state);
+    }
     const events = this.#prompt?.updates.take(update, this.#now()) ?? [];
     if (events.length > 0) teller.told(events);
   }
@@ -304,7 +308,10 @@ export class AcpSession implements HarnessSession {
     const known = filledString(call["toolCallId"]);
     const own = prompt !== null && (this.#dialect.callsComeFirst !== true || (known !== null && prompt.updates.calls.has(known)));
     const shown = own ? prompt.updates.demand(call, this.#now()) : { events: [], itemId: null, call };
-    return this.#ask(permissionAsk(this.#askId(), { ...params, toolCall: shown.call }, shown.itemId), shown.itemId, shown.events, signal);
+    const asked = { ...params, toolCall: shown.call };
+    const id = this.#asks.newId();
+    const ask = this.#dialect.permission?.(id, asked, shown.itemId) ?? permissionAsk(id, asked, shown.itemId);
+    return this.#ask(ask, shown.itemId, shown.events, signal);
   }
 
   async #elicit(params: AcpObject, signal: AbortSignal): Promise<unknown> {
@@ -312,45 +319,13 @@ export class AcpSession implements HarnessSession {
     const shown = known !== null && this.#prompt?.updates.calls.has(known) === true
       ? this.#prompt.updates.demand({ toolCallId: known }, this.#now())
       : { events: [], itemId: null };
-    const ask = elicitationAsk(this.#askId(), params, shown.itemId);
+    const ask = elicitationAsk(this.#asks.newId(), params, shown.itemId);
     return ask === null ? { action: "decline" } : this.#ask(ask, shown.itemId, shown.events, signal);
-  }
-
-  #askId(): string {
-    return `ask-${(this.#askNumbers += 1)}`;
   }
 
   #ask(ask: AcpAsk, itemId: string | null, shown: readonly HarnessEvent[], signal: AbortSignal): Promise<object> {
     if (this.#over !== null || this.#prompt?.cancelAsked === true) return Promise.resolve(ask.withdrawn);
-    return new Promise((answer) => {
-      const open: OpenAsk = { ask, itemId, answer };
-      signal.addEventListener("abort", () => this.#takenBack(open), { once: true });
-      if (this.#prompt === null && !this.#turnOpen) this.#waitingAsks.push(open);
-      else this.#openAsk(open, shown);
-    });
-  }
-
-  #openAsk(open: OpenAsk, shown: readonly HarnessEvent[] = []): void {
-    const { interaction } = open.ask;
-    this.#asks.set(interaction.id, open);
-    this.#teller?.told([...shown, { type: "interaction.opened", interaction, at: this.#now() }]);
-  }
-
-  #takenBack(open: OpenAsk): void {
-    this.#waitingAsks = this.#waitingAsks.filter((each) => each !== open);
-    for (const [id, each] of this.#asks) if (each === open) this.#withdraw(id, "superseded");
-  }
-
-  /** Closes a request and answers that nobody decided. */
-  #withdraw(id: string, reason: "cancelled" | "superseded"): void {
-    const open = this.#hide(id, reason);
-    open?.answer(open.ask.withdrawn);
-  }
-
-  #hide(id: string, reason: "cancelled" | "superseded"): OpenAsk | undefined {
-    const open = this.#asks.get(id);
-    if (this.#asks.delete(id)) this.#teller?.told([{ type: "interaction.closed", interactionId: id, reason, at: this.#now() }]);
-    return open;
+    return this.#asks.ask(ask, itemId, shown, this.#prompt !== null || this.#turnOpen, signal);
   }
 
   async #awaitAnswer(prompt: Prompt, answer: Promise<unknown>): Promise<void> {
@@ -358,8 +333,9 @@ export class AcpSession implements HarnessSession {
     let usage: PromptAnswer["usage"] = null;
     try {
       const told = objectOf(await answer);
-      outcome = outcomeOf(told, prompt.cancelAsked);
-      usage = usageOfAnswer(told["usage"], this.#contextWindow);
+      const given = outcomeOf(told, prompt.cancelAsked);
+      outcome = this.#dialect.outcome?.(told, prompt.updates.said, given) ?? given;
+      usage = this.#dialect.usage === undefined ? usageOfAnswer(told["usage"], this.#contextWindow) : this.#dialect.usage(told, this.#contextWindow);
     } catch (error) {
       // The end of the program is told as a fault.
       if (this.#over !== null || !this.#connection.running) return;
@@ -371,25 +347,16 @@ export class AcpSession implements HarnessSession {
 
   async #endPrompt(prompt: Prompt, answer: Omit<PromptAnswer, "end">): Promise<void> {
     if (this.#prompt !== prompt) return;
-    for (const [id, { itemId }] of this.#asks) {
-      if (answer.last || itemId !== null) this.#withdraw(id, "cancelled");
-      else this.#putOff(id);
-    }
+    if (answer.last) this.#asks.withdraw();
+    else this.#asks.turnEnds();
     await this.#teller!.answered({ ...answer, end: () => prompt.updates.end(answer.outcome.status !== "succeeded", this.#now()) });
-  }
-
-  /** A request of something that goes on in the background is shown again in the next turn. */
-  #putOff(id: string): void {
-    const open = this.#hide(id, "superseded");
-    if (open === undefined) return;
-    open.ask = { ...open.ask, interaction: { ...open.ask.interaction, id: this.#askId() } };
-    this.#waitingAsks.push(open);
   }
 
   /** From here on what was asked needs no answer, and what still ends was stopped. */
   #stop(prompt: Prompt): void {
     prompt.cancelAsked = true;
-    for (const id of [...this.#asks.keys()]) this.#withdraw(id, "cancelled");
+    prompt.updates.calls.stop();
+    this.#asks.withdraw();
   }
 
   async #demandEnd(prompt: Prompt): Promise<void> {
@@ -397,34 +364,6 @@ export class AcpSession implements HarnessSession {
     const late = this.#setup.environment.sleep(CANCEL_PATIENCE_MS, patience.signal).then(() => true, () => false);
     if (await Promise.race([prompt.ended.then(() => false), late])) this.#fault({ message: `${this.#setup.name} did not stop when it was told to.` });
     patience.abort();
-  }
-
-  async #select({ model, thinking, permissionMode }: Partial<Omit<SessionOptions, "cwd">>): Promise<void> {
-    const { model: models, thinking: levels, mode: modes } = this.#config;
-    if (model !== undefined && model !== null && models?.current !== model) {
-      if (models !== null && !models.values.some(({ id }) => id === model)) throw new Error(`${this.#setup.name} has no model ${model}; it has ${models.values.map(({ id }) => id).join(", ")}.`);
-      if (models !== null) await this.#choose("model", models, model, "session/set_model", { modelId: model });
-    }
-    // Clients choose among the names of another harness too; what is not meant for this one changes nothing.
-    if (thinking !== undefined && thinking !== null && levels !== null && levels.current !== thinking && levels.values.some(({ id }) => id === thinking)) {
-      await this.#choose("thinking", levels, thinking, "", {});
-    }
-    const mode = permissionMode === undefined || permissionMode === null ? null : (this.#dialect.modeOf?.(permissionMode) ?? permissionMode);
-    if (mode !== null && modes !== null && modes.current !== mode && modes.values.some(({ id }) => id === mode)) {
-      await this.#choose("mode", modes, mode, methods.agent.session.setMode, { modeId: mode });
-    }
-  }
-
-  async #choose(what: keyof SessionConfig, choice: Choice, value: string, older: string, olderParams: object): Promise<void> {
-    const { configId } = choice;
-    const sessionId = this.#sessionId;
-    const answer = configId === null
-      ? await this.#connection.request(older, { sessionId, ...olderParams })
-      : await this.#connection.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
-    const options = objectOf(answer)["configOptions"];
-    const told = options === undefined ? null : configOf({ configOptions: options });
-    this.#config = { ...this.#config, [what]: { ...choice, current: value }, ...(told?.model == null ? {} : { model: told.model }), ...(told?.thinking == null ? {} : { thinking: told.thinking }) };
-    this.#report({ ...stateOfConfig(this.#config), ...(options === undefined ? {} : stateOfOptions(options)) });
   }
 
   #terminalOutput(id: string, append: string): void {
@@ -448,15 +387,11 @@ export class AcpSession implements HarnessSession {
         this.#turnOpen = false;
       }
       void this.#queue.push(event);
-      if (event.type === "turn.started") this.#turnBegan();
+      if (event.type === "turn.started") {
+        this.#turnOpen = true;
+        this.#asks.turnBegan();
+      }
     }
-  }
-
-  #turnBegan(): void {
-    this.#turnOpen = true;
-    const waiting = this.#waitingAsks;
-    this.#waitingAsks = [];
-    for (const open of waiting) this.#openAsk(open);
   }
 
   async #close(): Promise<void> {
@@ -471,8 +406,7 @@ export class AcpSession implements HarnessSession {
       patience.abort();
       await this.#endPrompt(prompt, { outcome: { status: "cancelled", reason: "The session was closed." }, usage: null, last: true });
     }
-    for (const id of [...this.#asks.keys()]) this.#withdraw(id, "cancelled");
-    for (const open of this.#waitingAsks) open.answer(open.ask.withdrawn);
+    this.#asks.close();
     await this.#teller?.close();
     this.#over = "closed";
     this.#queue.end();
@@ -482,7 +416,7 @@ export class AcpSession implements HarnessSession {
 
   #fault(error: HarnessError): void {
     if (this.#over !== null || this.#teller === null) return;
-    for (const id of [...this.#asks.keys()]) this.#withdraw(id, "cancelled");
+    this.#asks.close();
     this.#over = "faulted";
     this.#prompt = null;
     this.#emit([{ type: "fault", error, at: this.#now() }]);
@@ -503,19 +437,5 @@ export class AcpSession implements HarnessSession {
   #demandUsable(): void {
     if (this.#over === "closed" || this.#closing !== null) throw new Error("The session is closed.");
     if (this.#over === "faulted") throw new Error("The session has failed; resume it to go on.");
-  }
-}
-
-/** By the stop reason of protocol v1. An answer that was cut short by its length is an answer. */
-export function outcomeOf(answer: AcpObject, cancelAsked: boolean): TurnOutcome {
-  switch (answer["stopReason"]) {
-    case "cancelled":
-      return { status: "cancelled" };
-    case "refusal":
-      return { status: "failed", error: { message: "The agent refused to go on with this request." } };
-    case "max_turn_requests":
-      return { status: "failed", error: { message: "The agent reached its maximum number of requests in one turn." } };
-    default:
-      return cancelAsked ? { status: "cancelled" } : { status: "succeeded" };
   }
 }

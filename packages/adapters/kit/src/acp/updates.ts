@@ -1,4 +1,4 @@
-import type { HarnessEvent, PlanReport, SessionState, UsageReport } from "@foldcast/protocol-core/harness";
+import type { HarnessEvent, PlanReport, SessionState, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
 import { AcpCalls, type Demanded, type TerminalState } from "./calls.ts";
 import { stateOfOptions } from "./config.ts";
 import { textOfBlock } from "./content.ts";
@@ -12,6 +12,8 @@ export interface UpdateContext {
   count(code: string, sample: string | null): void;
 }
 
+const SAID_LIMIT = 4096;
+
 /**
  * Makes events from the `session/update`s of one turn, in their order. Pure: the same updates give the same events. The
  * beginning and the end of the turn are not among them.
@@ -23,6 +25,7 @@ export class AcpUpdates {
   #speaking: { kind: "message" | "reasoning"; id: string; messageId: string | null } | null = null;
   #compaction: string | null = null;
   #numbers = 0;
+  #said = "";
 
   constructor(context: UpdateContext) {
     this.#context = context;
@@ -51,10 +54,17 @@ export class AcpUpdates {
         return this.#compact(update, at);
       case "compaction_summary_chunk":
         return [];
+      case "notice":
+        return this.#aside(kind, update, at);
       default:
         this.#context.count("update.unknownKind", JSON.stringify(update));
         return this.#aside(kind === "" ? "update" : kind, update, at);
     }
+  }
+
+  /** The beginning of the last text of the answer so far. */
+  get said(): string {
+    return this.#said;
   }
 
   /** What is asked about is shown first, behind all that was said. */
@@ -81,6 +91,7 @@ export class AcpUpdates {
       this.#speaking = { kind, id: this.#number(kind), messageId };
       events.push({ type: "item.started", item: { kind, id: this.#speaking.id }, at });
     }
+    if (kind === "message") this.#said = ((goesOn ? this.#said : "") + append).slice(0, SAID_LIMIT);
     events.push({ type: "item.updated", itemId: this.#speaking!.id, update: { type: "text", append }, at });
     return events;
   }
@@ -160,4 +171,18 @@ export function usageOfAnswer(usage: unknown, contextWindow: number | null): Usa
     },
     ...(contextWindow === null ? {} : { contextWindow }),
   };
+}
+
+/** By the stop reason of protocol v1. An answer that was cut short by its length is an answer. */
+export function outcomeOf(answer: AcpObject, cancelAsked: boolean): TurnOutcome {
+  switch (answer["stopReason"]) {
+    case "cancelled":
+      return { status: "cancelled" };
+    case "refusal":
+      return { status: "failed", error: { message: "The agent refused to go on with this request." } };
+    case "max_turn_requests":
+      return { status: "failed", error: { message: "The agent reached its maximum number of requests in one turn." } };
+    default:
+      return cancelAsked ? { status: "cancelled" } : { status: "succeeded" };
+  }
 }
