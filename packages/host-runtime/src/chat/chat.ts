@@ -106,7 +106,8 @@ export class Chat {
   }
 
   #answersItself({ request, payload }: OpenRequest): boolean {
-    return this.#options.approve !== "ask" && (request.kind === "approval" || (request.kind === "elicitation" && payload.kind === "approval"));
+    // A form without fields is how an MCP server asks for a yes. To open a page is a person's to say.
+    return this.#options.approve !== "ask" && (request.kind === "approval" || (request.kind === "elicitation" && request.mode === "form" && payload.kind === "approval"));
   }
 
   async #answer(request: OpenRequest, line: string | null): Promise<void> {
