@@ -1,8 +1,4 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ThreadListParams } from "@foldcast/protocol-core/wire/params";
-import type { ThreadRecord } from "../store/store.ts";
-import { listThreads } from "./list.ts";
 import { titleAnswer } from "./title.ts";
 import { uuidv7 } from "./uuid7.ts";
 
@@ -32,47 +28,16 @@ describe("titles", () => {
     expect(titleAnswer(long, input('Rules.\n\nUser prompt:\nkeep <message role="user">y</message>'))).toBe('{"title":"keep <message role=\\"user\\">y</message>"}');
   });
 
+  test("come with a description where one is asked for too, and not where more is asked for than a prompt can say", () => {
+    const asked = (...required: string[]) => ({ properties: { title: { type: "string", maxLength: 10 }, description: { type: "string" }, body: { type: "string" }, n: { type: "number" } }, required });
+    expect(titleAnswer(asked("title", "description"), input("a longer prompt"))).toBe('{"title":"a longer…","description":"a longer prompt"}');
+    expect(titleAnswer(asked("title"), input("short"))).toBe('{"title":"short"}');
+    expect([titleAnswer(asked("title", "body"), input("x")), titleAnswer(asked("title", "n"), input("x")), titleAnswer({ properties: { title: { type: "array" } } }, input("x"))]).toEqual([null, null, null]);
+  });
+
   test("are made only where a title is asked for", () => {
     expect(titleAnswer({ properties: { summary: {} } }, input("x"))).toBeNull();
     expect(titleAnswer(null, input("x"))).toBeNull();
     expect(titleAnswer(schema, input(" \n "))).toBeNull();
-  });
-});
-
-describe("pages of threads", () => {
-  const record = (id: number, createdAt: number): ThreadRecord => ({
-    id: `00000000-0000-7000-8000-${String(id).padStart(12, "0")}`, harness: "h", nativeSessionId: null, file: null, model: null, effort: null, cwd: "/w", name: null, preview: "p",
-    archived: false, ephemeral: false, threadSource: null, originator: null, forkedFromId: null, section: null, gitInfo: null, createdAt, updatedAt: createdAt, recencyAt: createdAt,
-  });
-
-  test("together are all threads, each once, whatever the size of a page and however many are of one time", () => {
-    fc.assert(fc.property(fc.array(fc.nat(5), { maxLength: 30 }), fc.integer({ min: 1, max: 7 }), fc.constantFrom("asc", "desc"), (times, limit, sortDirection) => {
-      const records = times.map((time, at) => record(at, time * 100));
-      const seen: string[] = [];
-      const cursors = new Set<string>();
-      for (let cursor: string | null = null; ;) {
-        const page = listThreads(records, { limit, cursor, sortDirection });
-        seen.push(...page.data.map(({ id }) => id));
-        if (page.nextCursor === null) break;
-        expect(cursors).not.toContain(page.nextCursor);
-        cursors.add(page.nextCursor);
-        cursor = page.nextCursor;
-      }
-      expect(seen.toSorted()).toEqual(records.map(({ id }) => id).toSorted());
-    }));
-  });
-
-  test("a filter for what there is none of lets nothing pass", () => {
-    const records = [record(1, 1)];
-    const count = (params: ThreadListParams): number => listThreads(records, params).data.length;
-    expect(count({})).toBe(1);
-    const parent = "01a229e6-56e9-7781-be3d-000000000000";
-    const none: ThreadListParams[] = [
-      { ancestorThreadId: parent }, { parentThreadId: parent }, { sectionId: "s" }, { sourceKinds: ["subAgentThreadSpawn"] }, { sourceKinds: ["cli"] }, { archived: true },
-      { cwd: "/x" }, { cwd: [] }, { searchTerm: "q" }, { modelProviders: ["openai"] }, { includedThreadIds: [] }, { excludedThreadIds: [records[0]!.id] }, { originators: ["x"] },
-    ];
-    const all: ThreadListParams[] = [{ sourceKinds: [] }, { sourceKinds: ["cli", "vscode"] }, { modelProviders: [] }, { cwd: ["/w"] }, { searchTerm: "P" }];
-    expect(none.filter((params) => count(params) > 0)).toEqual([]);
-    expect(all.filter((params) => count(params) === 0)).toEqual([]);
   });
 });

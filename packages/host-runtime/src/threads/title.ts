@@ -5,21 +5,28 @@ import type { UserInput } from "@foldcast/protocol-core/wire";
 const PROMPT_MARK = "User prompt:";
 /** So `/rename` quotes what was said last, with `&`, `<` and `>` escaped (measured on the same TUI). */
 const QUOTED_PROMPT = /<message role="user">([^<]*)<\/message>/g;
-const DEFAULT_LENGTH = 60;
+/** What the first line of a prompt can stand for, and how long it is where the schema does not say. */
+const LENGTHS: Readonly<Record<string, number>> = { title: 60, description: 200 };
 
 /**
- * The answer to a client's request to make a title, as the JSON text that its output schema asks for; null when the
- * schema asks for something else. The title is the first line of the newest prompt: no harness turn is spent on it.
+ * The answer to a client's request to name a thread, as the JSON text that its output schema asks for; null when the
+ * schema asks for something else. It is the first line of the newest prompt: no harness turn is spent on it.
  */
 export function titleAnswer(outputSchema: unknown, input: readonly UserInput[]): string | null {
-  if (!isJsonObject(outputSchema)) return null;
-  const properties = outputSchema["properties"];
-  const title = isJsonObject(properties) ? properties["title"] : undefined;
-  if (!isJsonObject(title)) return null;
-  const maxLength = typeof title["maxLength"] === "number" ? title["maxLength"] : DEFAULT_LENGTH;
+  if (!isJsonObject(outputSchema) || !isJsonObject(outputSchema["properties"])) return null;
+  const { properties, required } = outputSchema;
+  const wanted = ["title", ...(Array.isArray(required) ? required.filter((name) => typeof name === "string" && name !== "title") : [])] as string[];
   const text = input.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   const line = promptIn(text).split("\n").map((each) => each.trim()).find((each) => each !== "") ?? "";
-  return line === "" ? null : JSON.stringify({ title: shorten(line, maxLength) });
+  if (line === "") return null;
+  const answer: Record<string, string> = {};
+  for (const name of wanted) {
+    const property = properties[name];
+    const length = LENGTHS[name];
+    if (length === undefined || !isJsonObject(property) || (property["type"] ?? "string") !== "string") return null;
+    answer[name] = shorten(line, typeof property["maxLength"] === "number" ? property["maxLength"] : length);
+  }
+  return JSON.stringify(answer);
 }
 
 function promptIn(text: string): string {
