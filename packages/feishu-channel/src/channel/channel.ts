@@ -56,7 +56,8 @@ export class FeishuChannel {
   readonly #queues = new Map<string, Promise<void>>();
   #botOpenId = "";
   #ticker: NodeJS.Timeout | null = null;
-  #started = false;
+  /** Messages that an earlier process has begun to carry out. */
+  readonly #recovered = new Set<string>();
 
   constructor(options: ChannelOptions) {
     this.#options = options;
@@ -92,9 +93,11 @@ export class FeishuChannel {
     this.#facts.prune(oldest, MAX_SEEN);
     await port.start((event) => this.#onEvent(event));
     await this.#connected();
-    this.#started = true;
     this.#desk.repair();
-    for (const [, row] of this.#inbox.all()) if (row.state === "waiting") this.#enqueue(row);
+    for (const [, row] of this.#inbox.all()) if (row.state === "waiting") {
+      this.#recovered.add(row.messageId);
+      this.#enqueue(row);
+    }
     this.#ticker = setInterval(() => {
       for (const follower of this.#followers.values()) follower.tick();
     }, settings.idleMs);
@@ -328,8 +331,17 @@ export class FeishuChannel {
     const follower = await this.#threadFor(row);
     const threadId = follower.view.id;
     const clientUserMessageId = `feishu:${row.messageId}`;
+    const first = input.find((part) => part.type === "text");
+    const place: Place = { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null };
+    const beginning = { place, startedBy: openId, title: first?.type === "text" ? first.text : "🖼️" };
     // A process that died between the server's answer and its own note would send the message twice.
-    if (await this.#wasSent(threadId, clientUserMessageId)) return;
+    const sent = this.#recovered.has(row.messageId) ? await this.#turnOf(threadId, clientUserMessageId) : null;
+    if (sent !== null) {
+      if (!follower.view.turns.has(sent.id)) follower.refresh({ id: threadId, name: follower.view.name, status: follower.view.status, turns: [sent] } as unknown as Thread);
+      // Added to a turn that another message began, it has no card of its own.
+      if (sent.items.find((item) => item.type === "userMessage")?.clientId === clientUserMessageId) follower.begin(sent.id, beginning);
+      return;
+    }
     const sender = { channel: CHANNEL, chatId: row.chatId, senderId: openId };
     const running = follower.runningTurn;
     if (running !== null) {
@@ -340,32 +352,26 @@ export class FeishuChannel {
         // It has ended, or its harness takes nothing while it works: then it is the next turn's.
       }
     }
-    const first = input.find((part) => part.type === "text");
-    const place: Place = { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null };
-    const withdraw = follower.expect({ place, startedBy: openId, title: first?.type === "text" ? first.text : "🖼️" });
+    const withdraw = follower.expect(beginning);
     try {
       const { turn } = await this.#client.request<{ turn: Turn }>("turn/start", { threadId, clientUserMessageId, input, foldcast: { sender } });
       this.#facts.put(`message:${row.messageId}`, threadId);
       if (running !== null && turn.id === running.id) await this.#say(row, this.#texts.queued);
+      else follower.begin(turn.id, beginning);
     } catch (error) {
       withdraw();
       throw error;
     }
   }
 
-  async #wasSent(threadId: string, clientId: string): Promise<boolean> {
-    if (!this.#wasInterrupted) return false;
+  /** The turn that holds this message already; null also where nobody can say. */
+  async #turnOf(threadId: string, clientId: string): Promise<Turn | null> {
     try {
-      const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId, limit: 5, sortDirection: "desc", itemsView: "full" });
-      return data.some(({ items }) => items.some((item) => item.type === "userMessage" && item.clientId === clientId));
+      const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId, limit: 10, sortDirection: "desc", itemsView: "full" });
+      return data.find(({ items }) => items.some((item) => item.type === "userMessage" && item.clientId === clientId)) ?? null;
     } catch {
-      return false;
+      return null;
     }
-  }
-
-  /** Messages that wait from before the start may have been sent by the process that died. */
-  get #wasInterrupted(): boolean {
-    return !this.#started || this.#inbox.all().some(([, row]) => row.state === "waiting");
   }
 
   /** Begins a turn in a chat by itself, as for a message of nobody. Rejects with the server's words. */

@@ -63,6 +63,16 @@ export class Follower {
     };
   }
 
+  /** The turn that a message began, as its request or the thread says: noted now, whatever has told of it so far. */
+  begin(turnId: string, beginning: Beginning): void {
+    const at = this.#beginnings.indexOf(beginning);
+    if (at !== -1) this.#beginnings.splice(at, 1);
+    if (this.#deliveries.has(turnId) || this.#deps.delivery.table.get(turnId) !== null) return;
+    this.#beginnings.unshift(beginning);
+    this.#deliveryOf(turnId);
+    this.draw(turnId);
+  }
+
   startedBy(turnId: string): string | null {
     return this.#deliveries.get(turnId)?.record.startedBy ?? null;
   }
