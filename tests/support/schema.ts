@@ -41,6 +41,8 @@ const UNLISTED_RESULTS: Readonly<Record<string, SchemaNode>> = {
     required: ["authMethod", "authToken", "requiresOpenaiAuth"],
     additionalProperties: false,
   },
+  // Of older releases; this one has `thread/revert` in its place.
+  "thread/rollback": { type: "object", properties: { thread: { $ref: "#/definitions/v2/Thread" } }, required: ["thread"], additionalProperties: false },
 };
 
 const map: SchemaNode = { type: ["object", "null"], additionalProperties: true };

@@ -5,15 +5,15 @@
 export interface BenchCase {
   /** How many units one run of the ordinary size has. */
   n: number;
-  /** What `value` counts: `ms` for a duration and `MB` for memory (less is better), `<things>/s` for a rate. */
-  unit: "ms" | "MB" | `${string}/s`;
+  /** What `value` counts: `ms` for a duration, `MB` for memory and `MB/min` for its growth (less is better), `<things>/s` for a rate. */
+  unit: "ms" | "MB" | "MB/min" | `${string}/s`;
   /** The smaller of the two sizes whose times are compared, default `n`; null where size means nothing. */
   growthFrom?: number | null;
   /** Once for each size, not measured. */
   prepare?(n: number): Promise<void> | void;
   /** How often it is measured; 5 times, after 2 runs to warm up, by default. */
   runs?: { warmUp: number; measured: number };
-  /** One run with n units. Resolves the milliseconds of the part that counts, or megabytes where that is the unit. */
+  /** One run with n units. Resolves the milliseconds of the part that counts, or what the unit of memory says. */
   run(n: number): Promise<number> | number;
   /** The same work in another way or by another program, by name, measured in turn with it. Filled by `prepare` at the latest. */
   also?: Readonly<Record<string, (n: number) => Promise<number> | number>>;

@@ -46,7 +46,7 @@ export async function measure(name: string, bench: BenchCase): Promise<BenchResu
 
 /** Slowest last, whatever the unit counts. */
 function figures({ unit, n }: BenchCase, results: readonly number[]): Figures {
-  const isRate = unit !== "ms" && unit !== "MB";
+  const isRate = unit.endsWith("/s");
   const runs = results.map((result) => round(isRate ? (n / result) * 1000 : result));
   const ordered = runs.toSorted((a, b) => (isRate ? b - a : a - b));
   const value = median(ordered);

@@ -38,4 +38,10 @@ export class Crowd {
     if (got !== deltas * this.#threadIds.length) throw new Error(`got ${String(got)} deltas of ${String(deltas * this.#threadIds.length)}`);
     return ms;
   }
+
+  /** Archives the threads and lets their client go. */
+  async end(): Promise<void> {
+    for (const threadId of this.#threadIds) await this.#client.request("thread/archive", { threadId });
+    this.#client.close();
+  }
 }

@@ -15,7 +15,7 @@ describe("starts of harness processes", () => {
     const gate = new StartGate({ limit: 2, schedule: new VirtualClock().schedule });
     const log: string[] = [];
     const works = ["a", "b", "c", "d"].map((name) => work(name, log));
-    const results = works.map(({ run }) => gate.run(run).catch((error: Error) => `failed ${error.message}`));
+    const results = works.map(({ run }) => gate.run(run).catch((error: unknown) => `failed ${(error as Error).message}`));
     await settled();
     expect(log).toEqual(["a", "b"]);
     works[1]!.fail();

@@ -5,6 +5,7 @@ import { Host } from "../host.ts";
 import type { HostOptions } from "../host.ts";
 import { silentLogger } from "../log/logger.ts";
 import { serveStdio } from "../rpc/stdio.ts";
+import { recordConnection } from "./record.ts";
 import { FakeAdapter, fakeEntry } from "./fake-adapter.ts";
 
 export type WireFrame = Readonly<Record<string, unknown>>;
@@ -77,6 +78,7 @@ export class TestClient {
   closed = false;
   readonly #write: (text: string) => void;
   readonly #waiters = new Set<() => void>();
+  readonly #record = recordConnection();
   #nextId = 1;
 
   constructor(write: (text: string) => void) {
@@ -87,6 +89,7 @@ export class TestClient {
     const frame: unknown = JSON.parse(text);
     if (!isJsonObject(frame)) throw new Error(`not an object: ${text}`);
     this.frames.push(frame);
+    this.#record("s2c", frame);
     this.#wake();
   }
   handleClosed(): void {
@@ -95,13 +98,19 @@ export class TestClient {
   }
 
   sendRaw(text: string): void {
+    try {
+      this.#record("c2s", JSON.parse(text));
+    } catch {
+      // No frame, and no answer to it.
+    }
     this.#write(text);
   }
   async request(method: string, params?: unknown): Promise<Answer> {
     const id = this.#nextId++;
-    this.#write(JSON.stringify({ id, method, ...(params === undefined ? {} : { params }) }));
-    const frame = await this.until(`the answer to ${method}`, () => this.frames.find((each) => each["id"] === id && !("method" in each)));
-    return frame;
+    const frame = { id, method, ...(params === undefined ? {} : { params }) };
+    this.#record("c2s", frame);
+    this.#write(JSON.stringify(frame));
+    return await this.until(`the answer to ${method}`, () => this.frames.find((each) => each["id"] === id && !("method" in each)));
   }
   /** The result; throws the error's message where there is one. */
   async call(method: string, params?: unknown): Promise<Result> {

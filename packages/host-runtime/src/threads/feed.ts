@@ -38,11 +38,11 @@ export class Feed {
     if (this.#emptySince !== null) this.#emptySince = this.#now();
   }
 
+  /** The host removes it when its link ends. */
   add(connection: Connection): void {
     if (!connection.isOpen || this.#subscribers.has(connection)) return;
     this.#subscribers.add(connection);
     this.#emptySince = null;
-    void connection.closed.then(() => this.remove(connection));
   }
 
   /**

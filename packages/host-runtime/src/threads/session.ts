@@ -129,14 +129,14 @@ export class SessionHolder {
   }
 
   async #read(session: HarnessSession): Promise<void> {
-    const { event: onEvent, ended, log, now } = this.#options;
+    const options = this.#options;
     let error: HarnessError | null = null;
     try {
       let left = EVENTS_AT_ONCE;
       for await (const event of session.events) {
         if (this.#session !== session) break;
-        this.#usedAt = now();
-        onEvent(event);
+        this.#usedAt = options.now();
+        options.event(event);
         if (event.type === "fault") error = event.error;
         left -= 1;
         if (left > 0) continue;
@@ -144,13 +144,13 @@ export class SessionHolder {
         await new Promise((resolve) => setImmediate(resolve));
       }
     } catch (thrown) {
-      log.error("a session's events threw", { error: thrown });
+      options.log.error("a session's events threw", { error: thrown });
       error = { message: thrown instanceof Error ? thrown.message : String(thrown) };
     }
     if (this.#session !== session) return;
     // Before anybody is told: who starts the next turn from there must wait for this one's end.
     const gone = this.discard();
-    ended(error ?? (this.#closing ? null : { message: "the harness ended unexpectedly" }));
+    options.ended(error ?? (this.#closing ? null : { message: "the harness ended unexpectedly" }));
     await gone;
   }
 }
