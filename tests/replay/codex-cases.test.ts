@@ -444,6 +444,18 @@ describe("records of what Codex did", () => {
     expect(items.slice(1)).toMatchObject([{ type: "dynamicToolCall", tool: "agent_message", arguments: { author: "/root/spec" }, contentItems: [{ text: "PASS" }] }, { type: "agentMessage" }]);
   });
 
+  test("what a sub-agent did and answered stands at the call that started it", async () => {
+    const activity = (id: string, kind: string): HandLine => event("item_completed", { turn_id: "t1", item: { type: "SubAgentActivity", id, kind, agent_thread_id: "child", agent_path: "/root/reader" } });
+    const message = (kind: string, ...content: HandLine[]): HandLine => item("agent_message", { author: "/root/reader", recipient: "/root", content: [{ type: "input_text", text: `Message Type: ${kind}\nTask name: /root\nSender: /root/reader\nPayload:\n` }, ...content] });
+    const { items } = await replayLines([meta(), ...turn("t1", "go",
+      item("function_call", { call_id: "s1", name: "spawn_agent", arguments: "{\"task_name\":\"reader\",\"message\":\"Read.\"}" }), activity("s1", "started"), item("function_call_output", { call_id: "s1", output: "{\"task_name\":\"/root/reader\"}" }),
+      activity("done", "completed"), message("FINAL_ANSWER", { type: "input_text", text: "All good." }), message("NEW_TASK", { type: "encrypted_content", encrypted_content: "x" }), message("MESSAGE", { type: "input_text", text: "By the way." }))]);
+    expect(items.slice(1)).toMatchObject([
+      { type: "collabAgentToolCall", tool: "spawnAgent", prompt: "Read.", agentsStates: { child: { status: "completed", message: "All good." } } },
+      { type: "dynamicToolCall", tool: "agent_message", contentItems: [{ text: "By the way." }] },
+    ]);
+  });
+
   test("token counts are the turn's last ones", async () => {
     const counts = (n: number): HandLine => ({ input_tokens: n, cached_input_tokens: 1, output_tokens: 2, reasoning_output_tokens: 3, total_tokens: n + 2 });
     const { session } = await replayLines([meta(), ...turn("t1", "go", event("token_count", { info: null, rate_limits: {} }), event("token_count", { info: { last_token_usage: counts(5), total_token_usage: counts(50), model_context_window: 1000 } }))]);

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { finished } from "node:stream/promises";
 
 export const ITEMS_PER_TURN = 20;
+/** The id of the session that is written here, which must be its file's name. */
+export const SESSION_ID = "00000000-0000-4000-9000-000000000000";
 /** Makes an item take 3.5 kB of the file on average. */
 const OUTPUT_LINES = 87;
 const STEPS = (ITEMS_PER_TURN - 2) / 3;
@@ -31,15 +33,16 @@ function* turnRecords(records: Records, turn: number): Generator<object> {
     const read = `toolu_r${String(turn)}_${String(step)}`;
     yield records.assistant({ type: "thinking", thinking: `Step ${String(step)}: the assertion compares two clocks.`, signature: "c2lnbmVk" });
     yield records.assistant({ type: "tool_use", id: bash, name: "Bash", input: { command: `npm test -- clock${String(step)}`, description: "Run the test" } });
-    yield records.result(bash, output(turn, step, "ok clock compares the handed in time "), { stdout: "", stderr: "", interrupted: false, isImage: false });
+    yield records.result(bash, toolOutput(turn, step, "ok clock compares the handed in time "), { stdout: "", stderr: "", interrupted: false, isImage: false });
     yield records.assistant({ type: "tool_use", id: read, name: "Read", input: { file_path: `/repo/src/clock${String(step)}.ts` } });
-    yield records.result(read, output(turn, step, "const compare = (a: number, b: number) => "), { type: "text", file: { filePath: `/repo/src/clock${String(step)}.ts`, numLines: OUTPUT_LINES, startLine: 1, totalLines: OUTPUT_LINES } });
+    yield records.result(read, toolOutput(turn, step, "const compare = (a: number, b: number) => "), { type: "text", file: { filePath: `/repo/src/clock${String(step)}.ts`, numLines: OUTPUT_LINES, startLine: 1, totalLines: OUTPUT_LINES } });
   }
   yield records.assistant({ type: "text", text: `Test ${String(turn)} passes: the clock is handed in.` });
 }
 
-function output(turn: number, step: number, words: string): string {
-  return Array.from({ length: OUTPUT_LINES }, (_, line) => `${String(line + 1)}\t${words}${String(turn * 31 + step * 7 + line)}`).join("\n");
+/** What a tool of a step printed; `part` of its lines. */
+export function toolOutput(turn: number, step: number, words: string, part = 1): string {
+  return Array.from({ length: Math.round(OUTPUT_LINES * part) }, (_, line) => `${String(line + 1)}\t${words}${String(turn * 31 + step * 7 + line)}`).join("\n");
 }
 
 /** Gives records their place in the chain, and times a second apart. */
@@ -65,7 +68,7 @@ class Records {
     const uuid = `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
     const record = {
       parentUuid: this.#parent, isSidechain: false, type, ...members, uuid, timestamp: new Date(1_790_000_000_000 + n * 1000).toISOString(),
-      userType: "external", entrypoint: "cli", cwd: "/repo", sessionId: "00000000-0000-4000-9000-000000000000", version: "2.1.332", gitBranch: "main",
+      userType: "external", entrypoint: "cli", cwd: "/repo", sessionId: SESSION_ID, version: "2.1.332", gitBranch: "main",
     };
     this.#parent = uuid;
     return record;

@@ -3,5 +3,9 @@ import { openingCase } from "../opening.ts";
 /** The page that Codex Desktop asks for first. */
 const FIRST_PAGE = 5;
 
-/** Milliseconds to index a saved Claude Code session of 10,000 items (35 MB) and to project its newest turns. */
-export default openingCase(10_000, FIRST_PAGE);
+/** Milliseconds to open a saved session of 10,000 items (35 MB): its newest turns, as Codex Desktop asks for them. */
+export default openingCase(10_000, {
+  ask: (server, threadId) => server.ask("thread/resume", { threadId, excludeTurns: true, initialTurnsPage: { limit: FIRST_PAGE, itemsView: "full", sortDirection: "desc" } }),
+  turnsIn: (answer) => answer.result<{ initialTurnsPage: { data: unknown[] } }>().initialTurnsPage.data.length,
+  expected: () => FIRST_PAGE,
+});

@@ -47,7 +47,7 @@ const TURNS: Readonly<Record<string, () => Parameters<typeof inputOf>>> = {
   "seven tables": () => [turnWith([userItem("u", "go"), command("c", "ls"), messageItem("answer", Array.from({ length: 7 }, (_, n) => `Table ${n}:\n\n${table(n)}`).join("\n\n"), "final_answer")])],
   "a web search with sources": () => [turnWith([
     userItem("u", "go"),
-    { type: "webSearch", id: "w", query: "folding cards", action: { type: "search", query: "folding cards", queries: null }, results: [{ url: "https://example.org/a", title: "Cards [and] folds" }, { url: "https://example.org/b" }] } as ThreadItem,
+    { type: "webSearch", id: "w", query: "folding cards", action: { type: "search", query: "folding cards", queries: null }, results: [{ url: "https://example.org/a", title: "Cards [and] folds" }, { url: "https://example.org/b" }] },
     answer,
   ])],
   "a plan and reasoning while it runs": () => [

@@ -17,7 +17,7 @@ export interface Call<O extends OptionTable> extends Streams {
   flags: Arguments["flags"];
   env: NodeJS.ProcessEnv;
   /** Reads the configuration file where the options have keys in it. Throws a `UsageError` for wrong values. */
-  settings(): Promise<Settings<O>>;
+  settings: () => Promise<Settings<O>>;
 }
 
 export interface Settings<O extends OptionTable> {

@@ -57,7 +57,7 @@ function flagOf(name: string, { short, value }: OptionSpec): string {
 
 function describe({ does, default: fallback, defaultWords, kind, value }: OptionSpec): string {
   const choices = Array.isArray(kind.completes) && value?.includes("|") !== true ? `${kind.completes.join(", ")}: ` : "";
-  const otherwise = defaultWords ?? (fallback === undefined ? null : String(fallback));
+  const otherwise = defaultWords ?? (fallback === undefined ? null : typeof fallback === "string" ? fallback : JSON.stringify(fallback));
   return `${choices}${does}${otherwise === null ? "" : ` (${otherwise})`}`.replaceAll("`", "");
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ItemResult } from "@foldcast/protocol-core/harness";
 import { MAX_IMAGE_CHARACTERS } from "./images.ts";
-import { call, completionOf, eventsOf, itemsOf, result, text, turnOf, user, write } from "./testing.ts";
+import { assistant, call, completionOf, eventsOf, itemsOf, result, text, turnOf, user, write } from "./testing.ts";
 import { history } from "./source.ts";
 
 async function resultFor(name: string, input: unknown, content: unknown, more: Record<string, unknown> = {}, block: Record<string, unknown> = {}) {

@@ -142,7 +142,8 @@ export class TurnList {
 
   /** What a command of the program printed. */
   output(facts: LineFacts, place: LinePlace): void {
-    if (this.#current?.opening === "command") this.#add(facts, place, this.#current);
+    // Behind the line of another command it is that one's.
+    if (this.#current?.opening === "command" && this.#command === null) this.#add(facts, place, this.#current);
   }
 
   /** Text that the harness wrote for the model. Only where it says so does it begin a turn. */

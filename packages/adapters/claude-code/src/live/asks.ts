@@ -9,7 +9,7 @@ import type { Frame, ProgramRequest } from "../program/frame.ts";
 /** A question of the program as a person gets it, and their answer as the program gets it. */
 export interface Ask {
   interaction: InteractionRequest;
-  reply(answer: InteractionAnswer): Frame;
+  reply: (answer: InteractionAnswer) => Frame;
 }
 
 type Approval = Extract<InteractionRequest, { kind: "approval" }>;
@@ -47,7 +47,6 @@ function subjectOf(name: string, input: Frame, call: OpenCall | undefined): Part
 
 function reasonOf(request: Frame): string | null {
   // May hold colours of a terminal.
-  // eslint-disable-next-line no-control-regex -- that is what it removes
   return filledString(stringOf(request["decision_reason"])?.replace(/\u001b\[[0-9;]*m/g, "").trim());
 }
 

@@ -39,7 +39,7 @@ describe("what a recorded run tells live is what its file tells", () => {
 
   test("recordings are there", () => expect(recordings.length).toBeGreaterThan(25));
 
-  test.concurrent.for(recordings.map((recording) => [recording.name, recording] as const))("%s", { timeout: 20_000 }, async ([, { path, file, prompts }], { expect }) => {
+  test.concurrent.for(recordings.map((recording) => [recording.name, recording] as const))("%s", { timeout: 20_000 }, async ([, { path, file, prompts }], context) => {
     const { adapter, config, workspace, cleanup } = testAdapter(bin, { FAKE_RECORDING: path });
     cleanups.push(cleanup);
     // What sets the agent to work by itself is read in the file.
@@ -56,8 +56,8 @@ describe("what a recorded run tells live is what its file tells", () => {
     await listener.until("all turns", () => listener.turn(saved.length - 1).some(({ type }) => type === "turn.completed" || type === "fault"));
     await adapter.close();
     const live = prompts.concat(saved.map(() => "")).map((_, n) => listener.turn(n)).filter((events) => events.length > 0 && !isLocalCommand(events));
-    for (const events of live) expect(orderFaults(events)).toEqual([]);
-    expect(live.map(told)).toEqual(saved.map(told));
+    for (const events of live) context.expect(orderFaults(events)).toEqual([]);
+    context.expect(live.map(told)).toEqual(saved.map(told));
   });
 });
 

@@ -100,7 +100,7 @@ export class ClaudeSession implements HarnessSession {
     if (this.#turn === null) throw new Error("There is no running turn to steer.");
     const content = await messageContent(input.input);
     this.#demandUsable();
-    if (this.#turn === null) throw new Error("The turn has ended.");
+    if (!this.#isBusy()) throw new Error("The turn has ended.");
     const id = this.#setup.environment.newId();
     this.#waiting.set(id, input);
     await this.#send(id, content);
@@ -216,7 +216,12 @@ export class ClaudeSession implements HarnessSession {
       this.#preparing = false;
     }
     await this.#send(id, content);
-    if (this.#cancelEarly) await this.cancel();
+    if (this.#wasCancelled()) await this.cancel();
+  }
+
+  /** While the turn was on its way. */
+  #wasCancelled(): boolean {
+    return this.#cancelEarly;
   }
 
   #isBusy(): boolean {

@@ -36,8 +36,8 @@ const STDERR_LINES = 8;
 const OURS = "foldcast-";
 
 interface Waiter {
-  resolve(answer: Frame): void;
-  reject(error: Error): void;
+  resolve: (answer: Frame) => void;
+  reject: (error: Error) => void;
 }
 
 /** A running `claude` that was told hello and answered. */

@@ -38,7 +38,8 @@ let answers = existsSync(file) ? readFileSync(file, "utf8").split("\n").length :
 let turnIndex = answers;
 const waiting = new Map<string, (frame: Json) => void>();
 const answered = (id: string): Promise<Json> => new Promise((resolve) => waiting.set(id, resolve));
-let interrupted = false;
+const state = { interrupted: false };
+const isInterrupted = (): boolean => state.interrupted;
 let wake: () => void = () => undefined;
 const steered: Json[] = [];
 let running = false;
@@ -61,7 +62,7 @@ function answer(blocks: readonly { content: Json; deltas: readonly Json[] }[]): 
   event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } });
   event({ type: "message_stop" });
 }
-const say = (text: string): { content: Json; deltas: Json[] } => ({ content: { type: "text", text }, deltas: [...text].map((letter) => ({ type: "text_delta", text: letter })) });
+const say = (text: string): { content: Json; deltas: Json[] } => ({ content: { type: "text", text }, deltas: text.split(/(?<=\s)/).map((letter) => ({ type: "text_delta", text: letter })) });
 const think = (thinking: string): { content: Json; deltas: Json[] } => ({ content: { type: "thinking", thinking, signature: "c2ln" }, deltas: [{ type: "thinking_delta", thinking }] });
 const call = (id: string, name: string, input: Json): { content: Json; deltas: Json[] } => ({ content: { type: "tool_use", id, name, input }, deltas: [{ type: "input_json_delta", partial_json: JSON.stringify(input) }] });
 function result(id: string, content: string, more: { error?: boolean; structured?: unknown; denied?: string } = {}): void {
@@ -79,7 +80,7 @@ async function question(name: string, callId: string, input: Json, suggestions: 
   if (first === null) send({ type: "control_cancel_request", request_id: id });
   return first === null ? null : (first["response"] as Json);
 }
-const stopped = (): Promise<void> => (interrupted ? Promise.resolve() : new Promise((resolve) => (wake = resolve)));
+const stopped = (): Promise<void> => (state.interrupted ? Promise.resolve() : new Promise((resolve) => (wake = resolve)));
 
 async function body(prompt: string, id: string): Promise<void> {
   const callId = (name: string): string => `toolu_${name}_${id}`;
@@ -92,7 +93,7 @@ async function body(prompt: string, id: string): Promise<void> {
     answer([say("Changed.")]);
   } else if (prompt.includes("long")) {
     answer([call(callId("sleep"), "Bash", { command: "sleep 60" })]);
-    while (!interrupted) {
+    while (!state.interrupted) {
       await stopped();
       for (const steer of steered.splice(0)) {
         save({ type: "attachment", uuid: randomUUID(), timestamp: now(), attachment: { type: "queued_command", prompt: (steer["message"] as Json)["content"], source_uuid: steer["uuid"] } });
@@ -105,8 +106,8 @@ async function body(prompt: string, id: string): Promise<void> {
     const response = await question("Bash", callId("rm"), { command: "rm -rf build" }, [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "rm *" }], behavior: "allow", destination: "localSettings" }]);
     if (response?.["behavior"] === "allow") result(callId("rm"), JSON.stringify(response["updatedPermissions"] ?? "once"));
     else result(callId("rm"), response === null ? "The user doesn't want to proceed with this tool use." : (response["message"] as string), { error: true, denied: "user-rejected" });
-    if (response?.["interrupt"] === true) interrupted = true;
-    if (!interrupted) answer([say("So be it.")]);
+    if (response?.["interrupt"] === true) state.interrupted = true;
+    if (!state.interrupted) answer([say("So be it.")]);
   } else if (/\bask\b/.test(prompt)) {
     const questions = [{ question: "Which?", header: "Which", multiSelect: false, options: [{ label: "This", description: "" }, { label: "That", description: "" }] }];
     answer([call(callId("ask"), "AskUserQuestion", { questions })]);
@@ -124,7 +125,7 @@ async function body(prompt: string, id: string): Promise<void> {
 
 async function turn(frame: Json | null): Promise<void> {
   running = true;
-  interrupted = false;
+  state.interrupted = false;
   const id = (frame?.["uuid"] as string | undefined) ?? randomUUID();
   const content = frame === null ? "<task-notification>\n<task-id>t1</task-id>\n<status>completed</status>\n<summary>Job done</summary>\n</task-notification>" : (frame["message"] as Json)["content"];
   const ids = frame === null ? {} : { user_message_uuids: [id] };
@@ -134,8 +135,8 @@ async function turn(frame: Json | null): Promise<void> {
   save({ type: "user", uuid: id, timestamp: now(), message: { role: "user", content }, turnPosition: { promptIndex: 0, turnIndex: (turnIndex += 1) }, ...(frame === null ? {} : { turnAttributionKey: id }) });
   if (frame !== null) send({ type: "user", uuid: id, timestamp: now(), message: frame["message"], parent_tool_use_id: null, isReplay: true });
   await body(prompt, id);
-  if (interrupted) record("user", { role: "user", content: [{ type: "text", text: "[Request interrupted by user for tool use]" }] });
-  const end = interrupted ? { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_tools", errors: ["[ede_diagnostic] x"] } : { subtype: "success", is_error: false, terminal_reason: "completed", result: "" };
+  if (isInterrupted()) record("user", { role: "user", content: [{ type: "text", text: "[Request interrupted by user for tool use]" }] });
+  const end = isInterrupted() ? { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_tools", errors: ["[ede_diagnostic] x"] } : { subtype: "success", is_error: false, terminal_reason: "completed", result: "" };
   running = false;
   send({ type: "result", ...end, ...ids, duration_ms: 12, queued_turn_count: 0, uuid: randomUUID() });
   if (prompt.includes("background")) setTimeout(() => void turn(null), 20);
@@ -150,7 +151,7 @@ function control(frame: Json): void {
     case "get_settings":
       return reply({ applied: { effort: "low" } });
     case "interrupt":
-      interrupted = running;
+      state.interrupted = running;
       reply({ still_queued: [] });
       return wake();
     case "set_model":

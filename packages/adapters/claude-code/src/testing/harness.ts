@@ -27,7 +27,7 @@ export interface TestAdapter {
   /** Where the program keeps its configuration. */
   config: string;
   workspace: string;
-  cleanup(): void;
+  cleanup: () => void;
 }
 
 /** An adapter with a fake program and folders of its own. */

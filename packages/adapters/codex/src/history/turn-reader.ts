@@ -17,6 +17,9 @@ const PLAN = /<proposed_plan>\n?([^]*?)\n?<\/proposed_plan>/g;
 /** Marks for Codex itself inside of a message. */
 const CITATIONS = /<oai-mem-citation>[^]*?<\/oai-mem-citation>/g;
 
+/** What Codex writes before the words of an agent's message (0.171). */
+const AGENT_HEADER = /^Message Type: .*\n(?:[A-Z][\w ]*: .*\n)*Payload:\n*/;
+
 /** Reads the lines of one turn into what the turn shows. */
 export class TurnReader {
   readonly #records: readonly SessionRecord[];
@@ -139,8 +142,9 @@ export class TurnReader {
     if (item["type"] === "ImageGeneration") return this.#slots.nativeOnce(id, `image:${stringOf(member(item, "revised_prompt")) ?? ""}`, item, about);
     if (item["type"] === "SubAgentActivity" && id !== null) {
       const child = childOfActivity(item);
-      if (child !== null) this.#slots.child(id, child);
-      if (this.#slots.isCall(id)) return;
+      const isCall = this.#slots.isCall(id);
+      if (child !== null && isCall) this.#slots.child(id, child);
+      if (isCall || (child !== null && this.#slots.aboutChild({ ref: child.ref }, { status: child.status }))) return;
     }
     if (!isKnownItem(item)) this.#diagnostics.count("item.unknownType", stringOf(item["type"]));
     this.#slots.native(id, item, about);
@@ -208,10 +212,16 @@ export class TurnReader {
     this.#slots.nativeOnce(id, `search:${JSON.stringify(action)}`, item, told);
   }
 
-  /** What one agent told another. Those that are encrypted show nothing. */
+  /**
+   * What one agent told another: of a sub-agent that this turn started, the message beside its state. Those that are
+   * encrypted show nothing.
+   */
   #agentMessage(payload: SessionRecord, line: RolloutLine): void {
-    const text = textsOf(payload["content"]).join("\n");
+    const said = textsOf(payload["content"]).join("\n");
+    const text = said.replace(AGENT_HEADER, "");
     if (text.trim() === "") return;
+    const author = filledString(payload["author"]);
+    if (author !== null && said.startsWith("Message Type: FINAL_ANSWER\n") && this.#slots.aboutChild({ name: author }, { message: text })) return;
     const id = filledString(payload["id"]) ?? `agent message ${this.#generic++}`;
     if (this.#slots.call(id, "agent_message", { author: payload["author"], recipient: payload["recipient"] }, line.at)) this.#slots.output(id, { content: text }, line.at);
   }

@@ -142,6 +142,17 @@ export class TurnSlots {
     this.#children.set(callId, [...known.filter(({ ref }) => ref !== child.ref), child]);
   }
 
+  /** More about a sub-agent of a call of this turn: its native id, or the path that is its name. False where none is. */
+  aboutChild(whose: { ref: string } | { name: string }, news: Partial<ChildAgent>): boolean {
+    for (const children of this.#children.values()) {
+      const at = children.findIndex(({ ref, name }) => ("ref" in whose ? ref === whose.ref : name === whose.name));
+      if (at === -1) continue;
+      children[at] = { ...children[at]!, ...news };
+      return true;
+    }
+    return false;
+  }
+
   childrenOf(callId: string): readonly ChildAgent[] {
     return this.#children.get(callId) ?? [];
   }

@@ -6,6 +6,8 @@ import { type AcpObject, countOf, filledString, objectsOf, stringOf } from "./js
 /** Output kept of a terminal where the agent names no limit, in characters. */
 const OUTPUT_LIMIT = 1024 * 1024;
 const KILL_GRACE_MS = 2000;
+/** How long output may still come behind the end of a command. */
+const LINGER_MS = 200;
 
 interface Terminal {
   child: ChildProcess;
@@ -92,6 +94,8 @@ export class ClientTerminals {
       end(127, null);
     });
     child.once("close", end);
+    // What a command left running may hold the pipes open.
+    child.once("exit", (exitCode, signal) => setTimeout(() => end(exitCode, signal), LINGER_MS).unref());
     return { terminalId: id };
   }
 
@@ -145,7 +149,5 @@ function stop({ child, exit }: Terminal): void {
     }
   };
   signal("SIGTERM");
-  setTimeout(() => {
-    if (child.exitCode === null && child.signalCode === null) signal("SIGKILL");
-  }, KILL_GRACE_MS).unref();
+  setTimeout(() => signal("SIGKILL"), KILL_GRACE_MS).unref();
 }

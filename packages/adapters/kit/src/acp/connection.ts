@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { client, methods, PROTOCOL_VERSION, RequestError, type AnyMessage, type ClientConnection, type InitializeRequest } from "@agentclientprotocol/sdk";
 import type { HarnessEnvironment, HarnessError } from "@foldcast/protocol-core/harness";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { type ChildExit, type LineChild, spawnLines } from "../child.ts";
 import { exitError } from "./errors.ts";
 import { type AcpObject, filledString, objectOf } from "./json.ts";
+import { endLeftovers, markedEnv } from "./leftovers.ts";
 
 export interface ConnectionOptions {
   /** For a person, as in "Kimi Code". */
@@ -40,12 +42,14 @@ export class AcpConnection {
   about: AcpObject = {};
   readonly #options: ConnectionOptions;
   readonly #child: LineChild;
+  readonly #id: string;
   readonly #connection: ClientConnection;
   #ended: HarnessError | null = null;
   #closing = false;
 
-  private constructor(child: LineChild, options: ConnectionOptions) {
+  private constructor(child: LineChild, id: string, options: ConnectionOptions) {
     this.#child = child;
+    this.#id = id;
     this.#options = options;
     const app = client({ name: "foldcast" });
     for (const [method, handler] of Object.entries(options.onRequest)) {
@@ -56,8 +60,9 @@ export class AcpConnection {
 
   /** Starts the program. Rejects with a readable message; nothing is left running then. */
   static async start(options: ConnectionOptions): Promise<AcpConnection> {
-    const child = await spawnLines({ command: options.command, cwd: options.cwd, env: options.env });
-    const connection = new AcpConnection(child, options);
+    const id = randomUUID();
+    const child = await spawnLines({ command: options.command, cwd: options.cwd, env: markedEnv(options.env, id) });
+    const connection = new AcpConnection(child, id, options);
     try {
       const { clientCapabilities = {}, clientInfo = { name: "foldcast", version: "0" } } = options;
       connection.about = objectOf(await connection.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities, clientInfo }, options.startPatienceMs ?? START_PATIENCE_MS));
@@ -103,6 +108,7 @@ export class AcpConnection {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#child.close();
+    await endLeftovers(this.#id);
     this.#connection.close();
   }
 

@@ -74,6 +74,8 @@ export class AcpSession implements HarnessSession {
   /** A prompt is being made ready. */
   #preparing = false;
   #cancelEarly = false;
+  /** A turn of the agent's own is being stopped. */
+  #ownCancel: Promise<void> | null = null;
   #over: "closed" | "faulted" | null = null;
   #closing: Promise<void> | null = null;
 
@@ -144,7 +146,7 @@ export class AcpSession implements HarnessSession {
     const prompt = this.#prompt;
     if (prompt === null) {
       this.#cancelEarly = this.#preparing;
-      if (this.#teller?.busy === true) await this.#teller.cancelOwn?.();
+      if (this.#teller?.busy === true) await (this.#ownCancel ??= this.#cancelOwn());
       return;
     }
     if (prompt.cancelAsked) return;
@@ -170,6 +172,14 @@ export class AcpSession implements HarnessSession {
     return (this.#closing ??= this.#close());
   }
 
+  async #cancelOwn(): Promise<void> {
+    try {
+      await this.#teller!.cancelOwn?.();
+    } finally {
+      this.#ownCancel = null;
+    }
+  }
+
   async #startTurn(turn: TurnInput | null, blocks: () => Promise<ContentBlock[]>): Promise<void> {
     this.#demandUsable();
     const teller = this.#teller!;
@@ -178,6 +188,8 @@ export class AcpSession implements HarnessSession {
     this.#cancelEarly = false;
     try {
       const prompt = await blocks();
+      // The turn may be over before the agent is ready again.
+      await this.#ownCancel?.catch(() => undefined);
       this.#demandUsable();
       const updates = new AcpUpdates({
         dialect: this.#dialect,

@@ -7,6 +7,7 @@ import { runCaptured } from "../../testing/command.ts";
 import { COMMANDS } from "../table/commands.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
+const FISH = SHELLS[2];
 const isThere = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
 const scripts: Record<string, string> = {};
 let folder: string;
@@ -50,9 +51,9 @@ describe.skipIf(!isThere("bash"))("bash", () => {
   });
 });
 
-describe.skipIf(!isThere("fish"))("fish", () => {
+describe.skipIf(!isThere(FISH))(FISH, () => {
   const fish = (line: string): string[] => {
-    const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", `source ${scripts["fish"]!}; complete -C '${line}'`], { encoding: "utf8" });
+    const { stdout, stderr } = spawnSync(FISH, ["--no-config", "-c", `source ${scripts[FISH]!}; complete -C '${line}'`], { encoding: "utf8" });
     expect(stderr).toBe("");
     return stdout.trimEnd().split("\n").map((row) => row.split("\t")[0]!);
   };

@@ -10,7 +10,7 @@ export interface Finding {
 export interface Check {
   id: string;
   /** Aborted when its time is over. May reject: that is a fault of the check, and told as such. */
-  run(signal: AbortSignal): Promise<Finding | null> | Finding | null;
+  run: (signal: AbortSignal) => Promise<Finding | null> | Finding | null;
 }
 
 /** One line of `foldcast doctor --json`. */

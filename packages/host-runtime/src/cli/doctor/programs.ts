@@ -1,9 +1,5 @@
-import { execFile } from "node:child_process";
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
+import { CODEX, findProgram, versionOf } from "../../native/program.ts";
 import { fault, ok, warning } from "./check.ts";
 import type { Check, Finding } from "./check.ts";
 
@@ -25,13 +21,13 @@ export function nodeCheck(version: string): Check {
 /** The Codex program: its TUI is a client of ours, its app-server runs Codex's own models. */
 export function codexCheck({ bin, wanted, env }: { bin: string | null; wanted: boolean; env: NodeJS.ProcessEnv }): Check {
   return {
-    id: "codex",
+    id: CODEX,
     async run(signal): Promise<Finding> {
       const install = `install it: npm install -g @openai/codex@${PROTOCOL_VERSION}`;
-      const path = await findProgram(bin ?? "codex", env);
+      const path = await findProgram(bin ?? CODEX, env);
       if (path === null) {
         if (bin !== null) return fault(`there is no program ${bin}`, "correct --codex-bin (FOLDCAST_CODEX_BIN, codex_bin), or leave it out");
-        return warning(`no codex on the search path${wanted ? ": no TUI, and no models of Codex itself" : ""}`, `${install}, or name it with --codex-bin FILE`);
+        return warning(`no ${CODEX} on the search path${wanted ? ": no TUI, and no models of Codex itself" : ""}`, `${install}, or name it with --codex-bin FILE`);
       }
       const version = await versionOf(path, env, signal);
       if (version === null) return warning(`${path} does not say its version`, install);
@@ -39,36 +35,4 @@ export function codexCheck({ bin, wanted, env }: { bin: string | null; wanted: b
       return ok(`Codex ${version} at ${path}`);
     },
   };
-}
-
-/** Where a program is; null when it is nowhere. */
-async function findProgram(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const endings = process.platform === "win32" ? [".exe", ".cmd", ""] : [""];
-  const folders = /[\\/]/.test(name) ? [""] : (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const path = folder === "" ? `${name}${ending}` : join(folder, `${name}${ending}`);
-      if (await isProgram(path)) return path;
-    }
-  }
-  return null;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** Of `codex-cli 0.171.0`; null where the program says something else or fails. */
-async function versionOf(path: string, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)(path, ["--version"], { env, signal, maxBuffer: 1 << 16, shell: path.endsWith(".cmd") });
-    return /\b(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
-  } catch {
-    return null;
-  }
 }

@@ -119,5 +119,5 @@ function describe(issue: z.core.$ZodIssue, tree: Tree, raw: unknown): string[] {
     return issue.keys.map((key) => `there is no key \`${[...path, key].join(".")}\`${hint(key, known)}`);
   }
   const name = node !== undefined && isLeaf(node) ? node.key : path.join(".");
-  return [`\`${name}\` is ${node !== undefined && isLeaf(node) ? node.expects : "a table"}; got ${JSON.stringify(value) ?? "nothing"}`];
+  return [`\`${name}\` is ${node !== undefined && isLeaf(node) ? node.expects : "a table"}; got ${JSON.stringify(value)}`];
 }

@@ -24,7 +24,7 @@ export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
 /** The values of a table's options, each as its kind says. */
 export type Values<O extends OptionTable> = {
-  [K in keyof O]: O[K]["kind"] extends Kind<infer T, infer A> ? (O[K] extends { default: {} } ? T : T | A) : never;
+  [K in keyof O]: O[K]["kind"] extends Kind<infer T, infer A> ? (O[K] extends { default: string | number | boolean } ? T : T | A) : never;
 };
 
 /** `--data-dir` is `FOLDCAST_DATA_DIR`. */

@@ -5,7 +5,7 @@ import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, FEISHU_
 
 /** Keeps the types of the options between a command's row and its code. */
 function command<O extends OptionTable>(spec: CommandSpec<O>): CommandSpec {
-  return spec as unknown as CommandSpec;
+  return spec;
 }
 
 /** Every command, in the order in which help lists them. Completion and help are made from it. */

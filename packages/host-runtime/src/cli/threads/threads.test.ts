@@ -43,7 +43,7 @@ describe("foldcast threads list", () => {
     expect(stdout).not.toContain("\u001b");
     expect(stdout.split("\n").slice(1, 4).map((line) => [line.slice(0, 36), line.split("  ").at(-1)])).toEqual([
       [ids[2], "fix the build"], [ids[1], "write  [31mdocs"], [ids[0], "fix the test"],
-    ].map(([id, name]) => [id, expect.stringContaining(name!.slice(-4))]));
+    ].map(([id, name]): unknown[] => [id, expect.stringContaining(name!.slice(-4))]));
   });
 
   test("filters by folder and words, and says how to see the rest", async () => {
