@@ -135,6 +135,19 @@ describe("the person's own commands", () => {
     expect(itemsOf(turn!)).toMatchObject([{ kind: "message", id: "s1:0", text: "$1" }]);
   });
 
+  test("that the program cannot run, or that failed, are turns too", async () => {
+    const line = (uuid: string, content: string, more: object = {}) => ({ type: "system", subtype: "local_command", uuid, sessionId: "session-1", content, ...more });
+    const index = await history.open(write(text([
+      user("u1", "hello"), assistant("a1", [{ type: "text", text: "Hi." }]),
+      line("s1", "/help", { submitUuid: "k1" }), line("s2", "<local-command-stdout>Not here.</local-command-stdout>"),
+      user("k2", "<command-name>/compact</command-name>", { turnAttributionKey: "k2" }), line("s3", "<local-command-stderr>It broke.</local-command-stderr>", { commandOutcome: { kind: "failed" } }),
+    ])));
+    const turns = await eventsOf(index);
+    expect(index.turns.map(({ key, prompt, outcome }) => [key, prompt, outcome.status])).toEqual([["u1", "hello", "unknown"], ["k1", "/help", "unknown"], ["k2", "/compact", "failed"]]);
+    expect(turns[1]![0]).toMatchObject({ input: [{ type: "text", text: "/help" }] });
+    expect([turns[1]!, turns[2]!].map((events) => itemsOf(events))).toMatchObject([[{ text: "Not here." }], [{ text: "It broke." }]]);
+  });
+
   test("to compact gives its key to what it did, which stands before it", async () => {
     const boundary = { type: "system", subtype: "compact_boundary", uuid: "b1", sessionId: "session-1", timestamp: "2026-01-01T00:01:00.000Z" };
     const index = await history.open(write(text([

@@ -4,7 +4,7 @@ import { failureOf, turnLimitFailure } from "./failure.ts";
 import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
 import { filledString, firstWords, isCutOff, isFiller, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
 import { type KeptTurnList, type LinePlace, TurnList } from "./turn-list.ts";
-import { readUserContent } from "./user-content.ts";
+import { commandOutput, readUserContent } from "./user-content.ts";
 
 /** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
 const QUEUED_COMMAND = "queued_command";
@@ -201,7 +201,7 @@ export class SessionScan {
         const { durationMs } = record;
         if (facts.subtype === "compact_boundary") into.boundary(facts, place);
         else if (facts.subtype === "api_error") into.member(facts, place);
-        else if (facts.subtype === "local_command") into.output(facts, place);
+        else if (facts.subtype === "local_command") this.#command(into, facts, record, place);
         else if (facts.subtype === "turn_duration" && typeof durationMs === "number" && durationMs >= 0) into.duration(durationMs);
         // The rest is output of local commands, reports of hooks and notes of the terminal: for the person at that
         // terminal, not part of the exchange. As items they would stand behind an answer and keep its turn open.
@@ -212,6 +212,15 @@ export class SessionScan {
         // State of the program has neither an id in the chain nor a message.
         if (facts.uuid !== null || facts.hasMessage) into.member(facts, place);
     }
+  }
+
+  /** What a command of the program printed; its own line, where it is one that this program cannot run. */
+  #command(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {
+    const content = filledString(record["content"]) ?? "";
+    const key = filledString(record["submitUuid"]);
+    if (key !== null) return into.command({ ...facts, uuid: key }, place, content);
+    into.output(facts, place);
+    if (objectOf(record["commandOutcome"])["kind"] === "failed") into.failCommand({ message: commandOutput(content) ?? "The command failed." });
   }
 
   #user(into: TurnList, facts: LineFacts, record: SessionRecord, place: LinePlace): void {

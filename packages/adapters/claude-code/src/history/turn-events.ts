@@ -34,7 +34,7 @@ export function turnEvents(turn: IndexedTurn, records: readonly SessionRecord[],
 
 function startOf({ key, opening, startedAt }: IndexedTurn, records: readonly SessionRecord[], context: TurnContext): HarnessEvent {
   const first = records[0];
-  const content = (opening === "prompt" || opening === "command") && first !== undefined ? messageOf(first)["content"] : undefined;
+  const content = (opening === "prompt" || opening === "command") && first !== undefined ? (first["type"] === "system" ? first["content"] : messageOf(first)["content"]) : undefined;
   const input: UserInput[] = content === undefined ? [] : readUserContent(content).input;
   for (const block of blocksOf(content)) if (isOmittedImage(block)) context.diagnostics.count("image.tooLarge", null);
   const cwd = first === undefined ? null : filledString(first["cwd"]);

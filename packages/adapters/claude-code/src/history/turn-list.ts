@@ -140,6 +140,16 @@ export class TurnList {
     }
   }
 
+  /** A command of the program that a client sent. */
+  command(facts: LineFacts, place: LinePlace, line: string): void {
+    this.#begin("command", facts, place, line);
+    this.#busy = false;
+  }
+
+  failCommand(error: HarnessError): void {
+    if (this.#current?.opening === "command") this.fail(error);
+  }
+
   /** What a command of the program printed. */
   output(facts: LineFacts, place: LinePlace): void {
     // Behind the line of another command it is that one's.
@@ -232,8 +242,7 @@ export class TurnList {
       this.#current.key = facts.uuid ?? this.#current.key;
       return;
     }
-    this.#begin("command", facts, place, line);
-    this.#busy = false;
+    this.command(facts, place, line);
   }
 
   #begin(opening: TurnOpening, facts: LineFacts, place: LinePlace, prompt: string): void {

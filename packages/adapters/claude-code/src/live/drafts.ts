@@ -3,13 +3,13 @@ import { blocksOf, filledString, messageOf, objectOf, type SessionRecord, string
 import { usageReport } from "../history/usage.ts";
 import type { Frame } from "../program/frame.ts";
 
-type DraftKind = "message" | "reasoning" | "compaction";
+type DraftKind = "message" | "reasoning";
 
 /** An item that may be shown before its record is written. */
 interface Draft {
   id: string;
   kind: DraftKind;
-  /** Of the API's answer that it is a block of; null for a compaction. */
+  /** Of the API's answer that it is a block of. */
   messageId: string | null;
   block: number;
   /** On the screen since then; null = not shown yet. */
@@ -62,20 +62,6 @@ export class Drafts {
     return objectOf(frame["event"])["type"] === "message_stop" && frame["abandoned_blocks"] === undefined ? usageReport(this.#usage) : null;
   }
 
-  /** The program has begun to make the conversation shorter; its record comes when that is done. */
-  compacting(at: number): HarnessEvent[] {
-    if (this.#open.some((draft) => draft.kind === "compaction")) return [];
-    const draft = this.#add("compaction", null, 0);
-    draft.startedAt ??= at;
-    return [{ type: "item.started", item: { kind: "compaction", id: draft.id }, at }];
-  }
-
-  /** No record will come for it. */
-  compactionFailed(at: number): HarnessEvent[] {
-    const draft = this.#take("compaction", null);
-    return draft === null ? [] : [{ type: "item.completed", itemId: draft.id, outcome: { status: "failed" }, at }];
-  }
-
   /** The events of a record; what is on the screen already is completed instead of being shown again. */
   join(record: SessionRecord, events: readonly HarnessEvent[], at: number): HarnessEvent[] {
     const messageId = filledString(messageOf(record)["id"]);
@@ -84,7 +70,7 @@ export class Drafts {
     for (const event of events) {
       if (event.type === "item.started") {
         const { kind } = event.item;
-        const draft = kind === "message" || kind === "reasoning" || kind === "compaction" ? this.#take(kind, kind === "compaction" ? null : messageId) : null;
+        const draft = kind === "message" || kind === "reasoning" ? this.#take(kind, messageId) : null;
         if (draft !== null && draft.startedAt !== null) {
           shown.set(event.item.id, { draft, text: "text" in event.item ? event.item.text : undefined });
           continue;
@@ -135,8 +121,8 @@ export class Drafts {
 
   #append(delta: Readonly<Record<string, unknown>>, index: unknown, at: number): HarnessEvent[] {
     const append = filledString(delta["text"]) ?? filledString(delta["thinking"]);
-    const draft = append === null ? undefined : this.#open.find((one) => one.block === index && one.messageId === this.#messageId && one.kind !== "compaction");
-    if (append === null || draft === undefined || draft.held || draft.kind === "compaction") return [];
+    const draft = append === null ? undefined : this.#open.find((one) => one.block === index && one.messageId === this.#messageId);
+    if (append === null || draft === undefined || draft.held) return [];
     const events: HarnessEvent[] = draft.startedAt !== null ? [] : [{ type: "item.started", item: { kind: draft.kind, id: draft.id }, at }];
     draft.startedAt ??= at;
     return [...events, { type: "item.updated", itemId: draft.id, update: { type: "text", append }, at }];
@@ -144,7 +130,7 @@ export class Drafts {
 
   #breakOff(abandoned: Readonly<Record<string, unknown>>): void {
     const from = typeof abandoned["from_block_index"] === "number" ? abandoned["from_block_index"] : 0;
-    const isBroken = (draft: Draft): boolean => draft.messageId !== null && draft.messageId === abandoned["api_message_id"] && draft.block >= from;
+    const isBroken = (draft: Draft): boolean => draft.messageId === abandoned["api_message_id"] && draft.block >= from;
     this.#broken.push(...this.#open.filter(isBroken));
     this.#open = this.#open.filter((draft) => !isBroken(draft));
   }

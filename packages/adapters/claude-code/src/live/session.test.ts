@@ -99,6 +99,12 @@ test("a copy of a session has other ids and the same lines, and says what it is 
   for (const line of copy) expect(line).toMatchObject({ sessionId: fork.nativeSessionId, forkedFrom: { sessionId: session.nativeSessionId } });
 });
 
+test("a command that would leave the session is refused", async () => {
+  const { session } = await open();
+  await expect(session.startTurn(prompt("/clear"))).rejects.toThrow("start a new thread");
+  await expect(session.startTurn(prompt("/clearly a prompt"))).resolves.toBeUndefined();
+});
+
 test("images go to the program as they are, or as what they hold", async () => {
   const { session, listener } = await open();
   const image = { type: "image" as const, url: "data:image/png;base64,QUJD" };

@@ -99,6 +99,7 @@ export class ClaudeSession implements HarnessSession {
     this.#demandUsable();
     if (this.#turn === null) throw new Error("There is no running turn to steer.");
     const content = await messageContent(input.input);
+    demandSameSession(content);
     this.#demandUsable();
     if (!this.#isBusy()) throw new Error("The turn has ended.");
     const id = this.#setup.environment.newId();
@@ -209,6 +210,7 @@ export class ClaudeSession implements HarnessSession {
     this.#cancelEarly = false;
     try {
       content = await prepare();
+      demandSameSession(content);
       this.#demandUsable();
       if (this.#isBusy()) throw new Error("The agent has begun a turn by itself; wait for its end or cancel it.");
       this.#begin({ key: id, messages: [id], input: input?.input ?? [], clientId: input?.clientId ?? null, ofCommand: input !== null && isCommand(content) });
@@ -409,4 +411,9 @@ export class ClaudeSession implements HarnessSession {
 /** A command of the program that answers by itself; `/compact` shows as what it does. */
 function isCommand(content: MessageContent): boolean {
   return typeof content === "string" && /^\/(?!compact\b)[a-z]/i.test(content);
+}
+
+/** The program would go on in a new session, and this one's turns would be lost to who follows it. */
+function demandSameSession(content: MessageContent): void {
+  if (typeof content === "string" && /^\/(?:clear|reset|new)\b/.test(content)) throw new Error("Claude Code would begin another session for this; start a new thread instead.");
 }

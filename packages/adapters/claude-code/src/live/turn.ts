@@ -38,6 +38,8 @@ export class LiveTurn {
   readonly #drafts = new Drafts();
   readonly #diagnostics = new DiagnosticCounter();
   #failure: HarnessError | null = null;
+  /** Such a turn ends as if it had succeeded. */
+  #notCompacted: HarnessError | null = null;
   #records = 0;
 
   constructor({ key, sessionId, messages, ofCommand, startedAt }: LiveTurnStart) {
@@ -80,7 +82,8 @@ export class LiveTurn {
     // The end of something else that ran before the program came to this turn. (Older programs tell of no queue.)
     const isOther = !this.begun && this.queued && !messageIds(frame).some((id) => this.#messages.has(id));
     if (isOther) return { events: [], outcome: null };
-    return { events: this.#drafts.end(at), outcome: outcomeOf(frame, this.#failure, this.cancelAsked) };
+    const outcome = outcomeOf(frame, this.#failure, this.cancelAsked);
+    return { events: this.#drafts.end(at), outcome: outcome.status === "succeeded" && this.#notCompacted !== null ? { status: "failed", error: this.#notCompacted } : outcome };
   }
 
   #events(frame: Frame, at: number): HarnessEvent[] {
@@ -114,7 +117,8 @@ export class LiveTurn {
         return this.#read(savedLine(frame), at);
       case "status": {
         const failed = frame["compact_result"] !== undefined && frame["compact_result"] !== "success";
-        return frame["status"] === "compacting" ? this.#drafts.compacting(at) : failed ? this.#drafts.compactionFailed(at) : [];
+        if (failed) this.#notCompacted = { message: filledString(frame["compact_error"]) ?? "The conversation could not be made shorter." };
+        return [];
       }
       case "api_retry":
         return [{ type: "retry", error: liveRetryOf(frame), at }];

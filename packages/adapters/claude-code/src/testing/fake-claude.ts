@@ -6,7 +6,7 @@ import { playRecording } from "./recorded-claude.ts";
 
 /**
  * Stands in for `claude` in fast tests: frames and lines as 2.1.332 writes them (measured), what happens by the words of
- * the prompt. `say`, `tools`, `long`, `approve`, `ask`, `crash`, `background`, `/cost`, `/compact`.
+ * the prompt. `say`, `tools`, `long`, `approve`, `ask`, `crash`, `background`.
  */
 type Json = Record<string, unknown>;
 
