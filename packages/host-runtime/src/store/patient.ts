@@ -128,8 +128,8 @@ export class PatientStore implements ThreadStore {
   }
 
   turnByKey(threadId: string, turnKey: string): TurnFact | null {
-    for (const fact of this.#facts.get(threadId)?.values() ?? []) if (fact.turnKey === turnKey) return fact;
-    return this.#store.turnByKey(threadId, turnKey);
+    const waiting = [...(this.#facts.get(threadId)?.values() ?? [])].findLast((fact) => fact.turnKey === turnKey);
+    return waiting ?? this.#store.turnByKey(threadId, turnKey);
   }
 
   saveTurn(threadId: string, fact: TurnFact): void {

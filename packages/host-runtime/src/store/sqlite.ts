@@ -72,7 +72,8 @@ export class SqliteThreadStore implements ThreadStore {
   }
 
   turnByKey(threadId: string, turnKey: string): TurnFact | null {
-    return factOf(this.#sql("SELECT fact FROM turns WHERE thread_id = ? AND turn_key = ?").get(threadId, turnKey));
+    // A harness that was killed before it wrote a turn down gives its key again: it means the later turn.
+    return factOf(this.#sql("SELECT fact FROM turns WHERE thread_id = ? AND turn_key = ? ORDER BY seq DESC LIMIT 1").get(threadId, turnKey));
   }
 
   saveTurn(threadId: string, fact: TurnFact): void {

@@ -135,6 +135,14 @@ describe.skipIf(driver === null)("the store on disk", () => {
   });
 });
 
+it.each(driver === null ? ["memory"] : ["memory", "disk"])("takes a key that comes again for the later turn's, in %s", (where) => {
+  const { store, close } = where === "disk" ? openStore(folder(), driver) : memoryStore(null);
+  store.saveThread(record("a"));
+  for (const turnId of ["t1", "t2"]) store.saveTurn("a", fact(turnId, { turnKey: "k" }));
+  expect(store.turnByKey("a", "k")?.turnId).toBe("t2");
+  close();
+});
+
 it.each(driver === null ? ["memory"] : ["memory", "disk"])("hides the session of a thread that was deleted or went on in another one, in %s", (where) => {
   const { store, close } = where === "disk" ? openStore(folder(), driver) : memoryStore(null);
   const hidden = (): string[] => [...store.hiddenSessions()].map((session) => `${session.harness} ${session.nativeSessionId}`).sort();
