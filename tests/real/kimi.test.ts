@@ -258,6 +258,9 @@ describe("failures", () => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await until("the process", () => programsWith("sleep 48.5").length > 0 || undefined);
+    // The program writes its file up to a second late; what is not in it yet dies with it.
+    const { thread } = await run.client.read(run.threadId);
+    await until("the call in the file", () => readFileSync(thread.path!, "utf8").includes("echo begun") || undefined);
     const started = kimiPrograms(home()).filter((pid) => !before.has(pid));
     expect(started.length).toBe(1);
     process.kill(started[0]!, "SIGKILL");
