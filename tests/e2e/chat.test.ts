@@ -37,6 +37,25 @@ describe("foldcast chat through a pipe", () => {
     expect(stdout.match(/That is all/g)).toHaveLength(1);
   });
 
+  test("fills in a form question by question, chooses a quick reply, and leaves nothing of it to a model", async () => {
+    const { code, stdout } = await foldcast(["chat", "--json", "--model", "scripted/approval", "--scenario-speed", "0"], {
+      input: "a form\nBroken build\n2\nnotify=yes\nsubmit\na quick reply\n2\nbuild\n/_interaction nobody approve\n",
+    });
+    const lines = jsonLines(stdout) as Line[];
+    expect(lines.flatMap((line) => (line["state"] === "answered" ? [line["answer"]] : []))).toEqual([
+      { kind: "elicitation", action: "accept", content: { title: "Broken build", severity: "high", notify: true } }, { kind: "question", answers: { folder: ["build"] } },
+    ]);
+    const prompts = lines.flatMap((line) => (line["method"] === "item/completed" ? [line.params!["item"] as { type: string; content?: [{ text: string }] }] : [])).flatMap(({ type, content }) => (type === "userMessage" ? [content![0].text] : []));
+    expect(prompts).toEqual(["a form", "a quick reply", "a question"]);
+    expect(lines.filter(({ event }) => event === "notice").at(-1)).toMatchObject({ text: "There is no interaction nobody." });
+    // The last line could not be done.
+    expect(code).toBe(1);
+  });
+
+  test("ends with code 1 after a turn that failed", async () => {
+    expect((await foldcast(["chat", "--model", "scripted/failure", "--scenario-speed", "0"], { input: "go\n" })).code).toBe(1);
+  });
+
   test("with --approve all nothing is asked", async () => {
     const { code, stdout } = await foldcast(["chat", "--json", "--approve", "all", "--model", "scripted/approval", "--scenario-speed", "0"], { input: "do the demo\n" });
     expect(code).toBe(0);

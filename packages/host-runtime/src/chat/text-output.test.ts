@@ -52,7 +52,7 @@ function shown(columns: number, written: string): string[] {
     else if (character === "\n" || column >= columns) {
       row += 1;
       column = 0;
-      rows[row] ??= [];
+      if (row === rows.length) rows.push([]);
       if (character !== "\n") rows[row]![column++] = character!;
     } else rows[row]![column++] = character!;
   }

@@ -176,10 +176,11 @@ function headOf(text: string, room: number): string {
 }
 
 function tailOf(text: string, room: number): string {
-  let tail = "";
-  for (const character of [...text].reverse()) {
-    if (widthOf(tail) + widthOf(character) > room) break;
-    tail = character + tail;
+  let [tail, width] = [text, widthOf(text)];
+  for (const character of text) {
+    if (width <= room) break;
+    width -= widthOf(character);
+    tail = tail.slice(character.length);
   }
   return tail;
 }

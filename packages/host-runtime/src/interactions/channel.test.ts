@@ -140,7 +140,7 @@ describe("a quick reply", () => {
     const next = await bot.until("the next offer", () => (bot.of("foldcast/interaction/opened").length > 1 ? offered() : undefined));
     await bot.call("turn/start", { threadId, input: text("something else"), foldcast: { sender: STARTER } });
     await bot.turnsCompleted(3);
-    expect((await press((await next).interactionId, { actionId: "reply-1", actionValue: "go on" })).status).toBe("late");
+    expect((await press(next.interactionId, { actionId: "reply-1", actionValue: "go on" })).status).toBe("late");
   });
 });
 

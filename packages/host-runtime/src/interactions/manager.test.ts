@@ -251,7 +251,7 @@ describe("what is not on offer", () => {
   it("comes to what is, and the client whose dialog listed it is told", () => {
     const screen = new FakeScreen("tui");
     const { manager, turn } = setup(screen);
-    manager.opened({ ...COMMAND, offers: ["accept", "decline"] } as InteractionRequest, turn);
+    manager.opened({ ...COMMAND, offers: ["accept", "decline"] }, turn);
     manager.reply(screen, "foldcast:i1", { result: { decision: "acceptForSession" } });
     expect(turn.answers).toEqual([{ kind: "approval", decision: "accept" }]);
     expect(screen.of("warning")[0]!.params).toEqual({ threadId: "TH", message: "Approved once: this agent cannot remember an approval." });
@@ -365,7 +365,7 @@ it("a harness that asks the same again after a restart is asked under the old id
   expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("expired");
   const turn = new FakeTurn();
   // Of other content it is another request, whatever its id.
-  second.opened({ ...COMMAND, command: "rm -rf /" } as InteractionRequest, turn);
+  second.opened({ ...COMMAND, command: "rm -rf /" }, turn);
   expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("expired");
   second.closed("T", "r1");
   second.opened(COMMAND, turn);

@@ -79,7 +79,7 @@ describe("in words", () => {
       "需要确认：", "", "Sign in.", "要打开的页面: https://x.example/", "来自: issues", "", "可选操作：", "1. 批准", "2. 拒绝", "", "回复：", "/_interaction i-1 approve", "/_interaction i-1 deny",
     ].join("\n"));
     expect(readTyped(page, "1")).toEqual({ kind: "answer", answer: { kind: "elicitation", action: "accept" } });
-    expect(readTyped({ ...form, schema: { properties: {} } } as Elicitation, "approve")).toEqual({ kind: "answer", answer: { kind: "elicitation", action: "accept", content: {} } });
+    expect(readTyped({ ...form, mode: "form", schema: { properties: {} } }, "approve")).toEqual({ kind: "answer", answer: { kind: "elicitation", action: "accept", content: {} } });
     expect(readTyped(page, "deny")).toEqual({ kind: "answer", answer: { kind: "elicitation", action: "decline" } });
   });
 });
@@ -142,7 +142,7 @@ it("whatever is typed, a form is accepted only with content that fits it", () =>
   const property = fc.constantFrom<ElicitationProperty>(...Object.values(schema.properties), { type: "number" }, { type: "string", format: "email" }, { type: "string", format: "date" });
   fc.assert(fc.property(fc.dictionary(fc.constantFrom("a", "b", "__proto__", "submit"), property, { minKeys: 1 }), fc.subarray(["a", "b"]), fc.array(fc.oneof(fc.string(), fc.constantFrom("1", "a=1", "b=x@y", "submit", "yes", "2024-01-01", "b=true", "__proto__=1")), { maxLength: 6 }), (properties, required, lines) => {
     const read = readElicitationSchema({ properties, required });
-    const request: Elicitation = { ...form, schema: read! } as Elicitation;
+    const request: Elicitation = { ...form, mode: "form", schema: read! };
     let answers: FormAnswers = {};
     for (const line of lines) {
       const typed = readTyped(request, line, answers);

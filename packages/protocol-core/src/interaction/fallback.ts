@@ -21,11 +21,16 @@ export function renderFallback(payload: InteractionPayload, locale: Locale): str
   // In a form a number is an option of its question.
   if (fields.length === 0 && actions.length > 0) parts.push([words.choose, ...actions.map((action, i) => `${i + 1}. ${action.label}`)].join("\n"));
   const lines = [
-    ...fields.map((field) => `${fields.length > 1 ? `${field.id}=` : ""}${field.options[0]?.value ?? words.answer}`),
+    ...fields.flatMap((field) => (fields.length === 1 ? answersOf(field, words.answer) : [`${field.id}=${field.options[0]?.value ?? words.answer}`])),
     ...actions.map(({ value }) => value),
   ];
   if (lines.length > 0) parts.push([words.reply, ...lines.map((line) => `${COMMAND} ${interactionId} ${line}`)].join("\n"));
   return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** All that may be answered to the only question. */
+function answersOf({ options, freeText }: InteractionField, text: string): string[] {
+  return [...options.map(({ value }) => value), ...(freeText ? [text] : [])];
 }
 
 /** One question of a form with its numbered options. */

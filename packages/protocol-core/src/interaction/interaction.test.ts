@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { AgentRequest } from "../harness/index.ts";
 import { buttonsOf, chooseAction, mayAnswer, parseInteractionCommand, payloadOf, planInteraction, renderFallback, type InteractionField, type InteractionPayload } from "./index.ts";
 
 const approval: InteractionPayload = {
@@ -24,6 +25,13 @@ describe("the text fallback", () => {
       "Reply with:", "/_interaction i-1 approve", "/_interaction i-1 deny",
     ].join("\n"));
   });
+});
+
+it("of one question lists a line for each of its answers", () => {
+  const question: AgentRequest = { id: "q", kind: "question", questions: [{ id: "folder", header: "Folder", question: "Which folder?", allowOther: true, options: [{ label: "build" }, { label: "dist" }] }] };
+  expect(renderFallback(payloadOf(question, { interactionId: "i-1", expiresAt: null }), "en")).toBe([
+    "Folder", "", "Which folder?", "1. build", "2. dist", "", "Reply with:", "/_interaction i-1 build", "/_interaction i-1 dist", "/_interaction i-1 <answer>",
+  ].join("\n"));
 });
 
 it("reads its own lines back, and no other text", () => {
