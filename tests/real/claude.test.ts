@@ -261,6 +261,21 @@ describe("questions", () => {
     expect(existsSync(join(bench.workspace, ".claude"))).toBe(false);
   });
 
+  scenario("approval that a sub-agent asks for between two turns", () => [
+    { match: { says: "delegate" }, blocks: [tool("d1", "Agent", { description: "Make it", prompt: "Make the file.", subagent_type: "general-purpose", run_in_background: true })] },
+    { match: { says: "Make the file" }, delayMs: 3000, blocks: [tool("d2", "Bash", { command: "touch by-the-agent.txt" })] },
+    { match: after("d1"), blocks: [text("It is on its way.")] },
+    { match: after("d2"), blocks: [text("Made.")] },
+    { match: { says: "task-notification" }, blocks: [text("It made the file.")] },
+  ], async (run) => {
+    await run.prompt("delegate it");
+    const request = await run.request();
+    expect(request).toMatchObject({ method: "item/commandExecution/requestApproval", params: { command: "touch by-the-agent.txt" } });
+    await approve(request, "accept");
+    await until("the agent's own turn", () => run.turns.find((turn) => turn.status === "completed" && run.texts(turn).includes("It made the file.")), { timeoutMs: 30_000 });
+    expect(existsSync(join(bench.workspace, "by-the-agent.txt"))).toBe(true);
+  }, { cell: "yes, in a turn for the question alone" });
+
   scenario("question", () => [
     { blocks: [tool("q1", "AskUserQuestion", { questions: [
       { question: "Which colour?", header: "Colour", multiSelect: false, options: [{ label: "Red", description: "Warm" }, { label: "Blue", description: "Cold" }] },

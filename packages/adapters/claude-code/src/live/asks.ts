@@ -120,5 +120,5 @@ const NOBODY_ASKED: Frame = { action: "cancel" };
 /** What the program gets for a question that cannot be put to anybody; null where it is told so as an error. */
 export function answerOfNobody(subtype: string): Frame | null {
   if (subtype === "elicitation") return NOBODY_ASKED;
-  return subtype === "can_use_tool" ? { behavior: "deny", message: "No turn is running in which somebody could be asked." } : null;
+  return subtype === "can_use_tool" ? { behavior: "deny", message: DECLINED } : null;
 }

@@ -63,6 +63,45 @@ test("a turn that the agent starts by itself has its key and its news from the f
   expect(summarizeTurn(saved!).items).toEqual(summarizeTurn(events).items);
 });
 
+describe("what a sub-agent asks when no turn runs", () => {
+  const asked = async (words: string): Promise<{ session: HarnessSession; listener: SessionListener; id: string }> => {
+    const { session, listener } = await open();
+    await session.startTurn(prompt(words));
+    await listener.turnEnd(0);
+    const opened = await listener.until("a request", ({ type }) => type === "interaction.opened");
+    return { session, listener, id: opened.type === "interaction.opened" ? opened.interaction.id : "" };
+  };
+
+  test("is asked in a turn of its own, which ends with the answer", async () => {
+    const { session, listener, id } = await asked("use a sub-agent");
+    await session.answer(id, { kind: "approval", decision: "accept" });
+    const events = await listener.turnEnd(1);
+    expect(orderFaults(events)).toEqual([]);
+    expect(summarizeTurn(events)).toMatchObject({ items: [], outcome: "succeeded" });
+    expect(summarizeTurn(await listener.turnEnd(2)).items.map(({ name, kind }) => name ?? kind)).toEqual(["task-notification", "reasoning", "message"]);
+  });
+
+  test("is refused when that turn is cancelled", async () => {
+    const { session, listener } = await asked("use a sub-agent");
+    await session.cancel();
+    expect(summarizeTurn(await listener.turnEnd(1)).outcome).toBe("cancelled");
+    await listener.turnEnd(2);
+  });
+
+  test("goes on in the turn that begins meanwhile", async () => {
+    const { session, listener, id } = await asked("use a sub-agent");
+    await session.steer(prompt("go on long"));
+    const [first, second] = [await listener.turnEnd(1), await listener.until("the next turn", ({ type }) => type === "item.started", listener.events.length)];
+    expect(first).toContainEqual(expect.objectContaining({ type: "interaction.closed", interactionId: id, reason: "superseded" }));
+    expect(second).toMatchObject({ item: { kind: "tool" } });
+    await session.answer(id, { kind: "approval", decision: "accept" });
+    await session.cancel();
+    const events = await listener.turnEnd(2);
+    expect(orderFaults(events)).toEqual([]);
+    expect(events[0]).toMatchObject({ input: [{ text: "go on long" }] });
+  });
+});
+
 test("a program that dies says how, with its last words and without its secrets", async () => {
   const { session, listener } = await open();
   await session.startTurn(prompt("crash now"));

@@ -1,6 +1,6 @@
 import { EventQueue } from "@foldcast/adapter-kit";
 import type {
-  HarnessEnvironment, HarnessError, HarnessEvent, HarnessSession, InteractionAnswer, SessionOptions, SessionState, TurnInput, TurnOutcome,
+  HarnessEnvironment, HarnessError, HarnessEvent, HarnessSession, InteractionAnswer, InteractionClosedReason, SessionOptions, SessionState, TurnInput, TurnOutcome,
 } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { filledString, stringOf } from "../history/record.ts";
@@ -27,6 +27,7 @@ export interface SessionSetup {
   onEnd(): void;
 }
 
+const NO_CALLS: LiveTurn["openCalls"] = new Map();
 const COMPACT = "/compact";
 /** The file is written soon after the program goes to work (measured: under 100 ms). */
 const OPENING_PATIENCE_MS = 2000;
@@ -114,6 +115,7 @@ export class ClaudeSession implements HarnessSession {
       return;
     }
     this.#turn.cancelAsked = true;
+    if (this.#turn.onlyAsks) return this.#refuseAll();
     // What waits was meant for this turn, and must not start another one.
     await this.#program!.request({ subtype: "interrupt", cancel_queued: true }).catch((error: unknown) => {
       this.#log("warn", "Claude Code did not take an interrupt", { error });
@@ -130,8 +132,7 @@ export class ClaudeSession implements HarnessSession {
       throw new Error(`The request ${interactionId} does not offer ${answer.decision}; it offers ${interaction.offers.join(", ")}.`);
     }
     if (answer.kind === "approval" && answer.decision === "cancel" && this.#turn !== null) this.#turn.cancelAsked = true;
-    this.#asks.delete(interactionId);
-    this.#emit({ type: "interaction.closed", interactionId, reason: "answered", at: this.#now() });
+    this.#closeAsk(interactionId, "answered");
     await this.#program!.answer(interactionId, ask.reply(answer));
   }
 
@@ -154,7 +155,7 @@ export class ClaudeSession implements HarnessSession {
     const program = this.#program;
     const turn = this.#turn;
     this.#over = "closed";
-    if (turn !== null && program?.running === true) {
+    if (turn?.onlyAsks === false && program?.running === true) {
       // So that the file says it too; the program ends whether it does or not.
       const ended = new Promise<void>((resolve) => (this.#onTurnEnd = resolve));
       turn.cancelAsked = true;
@@ -230,7 +231,10 @@ export class ClaudeSession implements HarnessSession {
     return this.#turn !== null;
   }
 
+  /** What is asked goes on in this turn, where the one before was there for it alone. */
   #begin({ key, messages, input, clientId, ofCommand }: { key: string; messages: readonly string[]; input: UserInput[]; clientId: string | null; ofCommand: boolean }): LiveTurn {
+    const asks = [...this.#asks.values()];
+    if (this.#turn?.onlyAsks === true) this.#endTurn({ status: "succeeded" }, undefined, "superseded");
     const at = this.#now();
     const turn = new LiveTurn({ key, messages, ofCommand, startedAt: at, sessionId: this.#nativeSessionId });
     this.#turn = turn;
@@ -238,6 +242,7 @@ export class ClaudeSession implements HarnessSession {
       type: "turn.started", turnKey: key, at, input, clientId, origin: input.length > 0 ? "user" : "agent",
       ...(this.#state.model === undefined ? {} : { model: this.#state.model }),
     });
+    for (const ask of asks) this.#openAsk(ask);
     return turn;
   }
 
@@ -249,7 +254,7 @@ export class ClaudeSession implements HarnessSession {
   async #onFrame(frame: Frame): Promise<void> {
     const request = requestOf(frame);
     if (request !== null) this.#onRequest(request);
-    else if (frame["type"] === "control_cancel_request") this.#withdraw(filledString(frame["request_id"]) ?? "");
+    else if (frame["type"] === "control_cancel_request") this.#closeAsk(filledString(frame["request_id"]) ?? "", "cancelled");
     else if (frame["type"] === "command_lifecycle") this.#onLifecycle(frame);
     else {
       if (frame["type"] === "system") await this.#onSystem(frame);
@@ -283,7 +288,7 @@ export class ClaudeSession implements HarnessSession {
     if (moved) this.#file = await expectedFile(this.#setup.projects, this.#options.cwd, id);
     this.#report({ model: filledString(frame["model"]), permissionMode: filledString(frame["permissionMode"]), ...(moved ? { nativeSessionId: id, file: this.#file } : {}) });
     const ids = messageIds(frame);
-    if (this.#turn === null) await this.#beginUnasked(ids);
+    if (this.#turn === null || this.#turn.onlyAsks) await this.#beginUnasked(ids);
     else if (ids.some((message) => this.#turn?.answers(message))) this.#turn.begun = true;
   }
 
@@ -347,28 +352,41 @@ export class ClaudeSession implements HarnessSession {
   }
 
   #onRequest(request: NonNullable<ReturnType<typeof requestOf>>): void {
-    const turn = this.#turn;
-    const ask = turn === null ? null : askOf(request, turn.openCalls);
-    if (ask !== null) {
-      this.#asks.set(request.id, ask);
-      return this.#emit({ type: "interaction.opened", interaction: ask.interaction, at: this.#now() });
+    const ask = askOf(request, this.#turn?.openCalls ?? NO_CALLS);
+    if (ask === null) {
+      this.#log("debug", "A question of Claude Code that nobody can answer", { subtype: request.subtype });
+      const answer = answerOfNobody(request.subtype);
+      return void (answer === null ? this.#program!.refuse(request.id, `${request.subtype} is not supported here`) : this.#program!.answer(request.id, answer));
     }
-    this.#log("debug", "A question of Claude Code that nobody can answer", { subtype: request.subtype });
-    const answer = answerOfNobody(request.subtype);
-    if (answer !== null) void this.#program!.answer(request.id, answer);
-    else void this.#program!.refuse(request.id, `${request.subtype} is not supported here`);
+    // A sub-agent in the background asks whether a turn runs or not; a person is asked in a turn.
+    if (this.#turn === null) this.#begin({ key: request.id, messages: [], input: [], clientId: null, ofCommand: false }).onlyAsks = true;
+    this.#openAsk(ask);
   }
 
-  #withdraw(id: string): void {
-    if (this.#asks.delete(id)) this.#emit({ type: "interaction.closed", interactionId: id, reason: "cancelled", at: this.#now() });
+  #openAsk(ask: Ask): void {
+    this.#asks.set(ask.interaction.id, ask);
+    this.#emit({ type: "interaction.opened", interaction: ask.interaction, at: this.#now() });
   }
 
-  #endTurn(outcome: TurnOutcome, durationMs?: unknown): void {
+  #closeAsk(id: string, reason: InteractionClosedReason): void {
+    if (!this.#asks.delete(id)) return;
+    this.#emit({ type: "interaction.closed", interactionId: id, reason, at: this.#now() });
+    if (this.#turn?.onlyAsks === true && this.#asks.size === 0) this.#endTurn(this.#turn.cancelAsked ? { status: "cancelled" } : { status: "succeeded" });
+  }
+
+  async #refuseAll(): Promise<void> {
+    for (const [id, { interaction }] of [...this.#asks]) {
+      this.#closeAsk(id, "cancelled");
+      await this.#program!.answer(id, answerOfNobody(interaction.kind === "elicitation" ? "elicitation" : "can_use_tool")!);
+    }
+  }
+
+  #endTurn(outcome: TurnOutcome, durationMs?: unknown, asks: InteractionClosedReason = "cancelled"): void {
     const turn = this.#turn;
     if (turn === null) return;
-    for (const id of [...this.#asks.keys()]) this.#withdraw(id);
-    // Before the event is out: its reader may start the next turn at once.
+    // Before the events are out: their reader may start the next turn at once.
     this.#turn = null;
+    for (const id of [...this.#asks.keys()]) this.#closeAsk(id, asks);
     const at = this.#now();
     this.#emit({ type: "turn.completed", outcome, at, durationMs: typeof durationMs === "number" ? durationMs : at - turn.startedAt });
     const { diagnostics } = turn;
@@ -400,8 +418,8 @@ export class ClaudeSession implements HarnessSession {
     if (this.#over !== null) return;
     this.#over = "faulted";
     const error: HarnessError = { message, details };
-    for (const id of [...this.#asks.keys()]) this.#withdraw(id);
     this.#turn = null;
+    for (const id of [...this.#asks.keys()]) this.#closeAsk(id, "cancelled");
     this.#emit({ type: "fault", error, at: this.#now() });
     this.#queue.end();
     this.#setup.onEnd();

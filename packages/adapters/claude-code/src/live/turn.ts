@@ -33,6 +33,8 @@ export class LiveTurn {
   /** The program has put it behind what it does already. */
   queued = false;
   cancelAsked = false;
+  /** No turn of the program's: something is asked while it runs none. */
+  onlyAsks = false;
   readonly #messages: ReadonlySet<string>;
   readonly #reader: TurnReader;
   readonly #drafts = new Drafts();

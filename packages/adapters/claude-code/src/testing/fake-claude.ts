@@ -123,6 +123,13 @@ async function body(prompt: string, id: string): Promise<void> {
   } else answer([think("Hm."), say("Hello, and done.")]);
 }
 
+/** One that works on when its turn is over: it asks, and its end sets the agent to work. */
+async function subAgent(): Promise<void> {
+  const response = await question("Bash", "toolu_inner", { command: "make" }, []);
+  send({ type: "system", subtype: "task_notification", task_id: "t1", status: response?.["behavior"] === "allow" ? "completed" : "failed", uuid: randomUUID() });
+  await turn(null);
+}
+
 async function turn(frame: Json | null): Promise<void> {
   running = true;
   state.interrupted = false;
@@ -140,6 +147,7 @@ async function turn(frame: Json | null): Promise<void> {
   running = false;
   send({ type: "result", ...end, ...ids, duration_ms: 12, queued_turn_count: 0, uuid: randomUUID() });
   if (prompt.includes("background")) setTimeout(() => void turn(null), 20);
+  if (prompt.includes("sub-agent")) void subAgent();
 }
 
 function control(frame: Json): void {
