@@ -5,6 +5,9 @@ import { defineConfig } from "vitest/config";
 const hasRecordings = existsSync(new URL("../shared/data", import.meta.url));
 if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.recorded.test.ts are left out\n");
 
+/** On a shared machine a test that waits for another program may wait too long; it is given another try there, and the report names it. */
+const retry = process.env["CI"] === undefined ? 0 : 2;
+
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
 const shared = {
   resolve: { conditions },
@@ -26,6 +29,7 @@ export default defineConfig({
           include: ["packages/**/*.test.ts", "tests/**/*.test.ts", "tools/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/dist/**", "tests/real/**", ...(hasRecordings ? [] : ["**/*.recorded.test.ts"])],
           testTimeout: 20_000,
+          retry,
         },
       },
       {
@@ -34,6 +38,7 @@ export default defineConfig({
           name: "real",
           include: ["tests/real/**/*.test.ts"],
           testTimeout: 180_000,
+          retry,
           hookTimeout: 300_000,
           fileParallelism: false,
         },
