@@ -142,7 +142,10 @@ export class Host implements ConnectionHandler {
 
   #unload(id: string): void {
     this.threads.unload(id).then(
-      () => this.broadcast("thread/closed", { threadId: id }),
+      () => {
+        this.broadcast("thread/status/changed", { threadId: id, status: { type: "notLoaded" } });
+        this.broadcast("thread/closed", { threadId: id });
+      },
       (error: unknown) => this.options.log.warn("closing a thread failed", { threadId: id, error }),
     );
   }

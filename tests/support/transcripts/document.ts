@@ -28,7 +28,7 @@ function sentTable(results: readonly ReplayResult[]): string {
 export function surfaceDocument(results: readonly ReplayResult[]): string {
   return `# The protocol surface
 
-Real clients and the real server (Codex 0.171) were recorded. \`tests/e2e/transcripts.recorded.test.ts\` plays the client side of each recording against \`foldcast serve --no-native\`, with a scripted scenario in the place of the model, and writes this page; \`npx vitest run --project fast -u tests/e2e/transcripts.recorded.test.ts\` brings it up to date. Ids, cursors and revisions that foldcast answered stand in for the recorded ones.
+Real clients and the real server (Codex 0.171) were recorded. \`tests/e2e/transcripts.recorded.test.ts\` plays the client side of each recording against \`foldcast serve --no-native\`, with a scripted scenario in the place of the model, and writes this page; \`npx vitest run --project fast tests/e2e/transcripts.recorded.test.ts -u\` brings it up to date. Ids, cursors and revisions that foldcast answered stand in for the recorded ones.
 
 - **equal**: the same answer (or the same refusal, word for word) after ids, times, paths and versions are made alike and members without a value are left out.
 - **valid**: an answer that the schema of Codex 0.171 accepts, with other content: other models, other threads, no account, no plugins; or an answer where the recorded server had none to give.
@@ -50,7 +50,10 @@ ${sentTable(results)}
 | \`thread/queue/*\` | inputs that wait for the running turn's end; kept over a restart until they are sent |
 | \`threadSection/*\`, \`thread/section/move\` | kept by the host |
 | \`thread/settings/update\`, \`thread/metadata/update\` | settings apply from the next turn on; there are no projects |
-| \`thread/compact/start\`, \`thread/shellCommand\`, \`thread/goal/set\`, \`thread/goal/clear\`, \`thread/inject_items\`, \`thread/memoryMode/set\`, \`thread/backgroundTerminals/clean\`, \`review/start\` | \`-32601\`, "… is not supported yet", with what is missing |
+| \`thread/compact/start\` | a turn that shows the compaction and nothing else; a running turn is interrupted for it, as measured. With a harness that decides by itself: not supported |
+| what begins work, after SIGTERM or SIGINT | \`-32600\`, "Server is draining; retry after reconnecting", as measured; reads are answered, running turns are interrupted |
+| what a client wants kept, on a disk that is full | \`-32603\`, "… could not be saved: …"; turns go on |
+| \`thread/shellCommand\`, \`thread/goal/set\`, \`thread/goal/clear\`, \`thread/inject_items\`, \`thread/memoryMode/set\`, \`thread/backgroundTerminals/clean\`, \`review/start\` | \`-32601\`, "… is not supported yet", with what is missing |
 | everything else | \`-32600\`, "unknown variant", as the real server answers what it does not know |
 `;
 }
