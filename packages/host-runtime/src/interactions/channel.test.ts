@@ -156,6 +156,14 @@ test("a channel puts up commands of its own; who chooses gets what to run", asyn
   expect(await bot.request("foldcast/interaction/offer", { threadId, kind: "command", body: "?", actions: [] })).toMatchObject({ error: { code: -32600 } });
 });
 
+test("nothing is put up on a thread that is closing: it would stay open for ever", async () => {
+  await start([QUICK]);
+  await bot.turnsCompleted(1);
+  await setup.host.threads.loaded(threadId)!.close();
+  expect(await bot.request("foldcast/interaction/offer", { threadId, kind: "command", body: "?", actions: [{ label: "a", value: "/a" }] })).toMatchObject({ error: { message: "the thread is closing" } });
+  expect(setup.host.interactions.size).toBe(0);
+});
+
 test("a typed answer is not taken into the queue, where it would reach a model", async () => {
   await start([APPROVAL]);
   const id = await asked();

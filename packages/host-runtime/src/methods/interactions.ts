@@ -41,6 +41,8 @@ export const interactionMethods: readonly Method[] = [
     params: InteractionOfferParams,
     handler({ threadId, kind, title, body, actions, expiresInMs }, { host }) {
       const actor = loadedThread(host, threadId);
+      // What is put up now would outlive the thread: its end has settled all that was open.
+      if (actor.closed) throw invalidRequest("the thread is closing");
       if (kind === "quickReply" && !actor.materialized) throw invalidRequest("a quick reply needs a thread that has had a turn");
       const interaction = host.interactions.offer({
         kind, title: title ?? null, body, expiresInMs: expiresInMs ?? null,

@@ -114,6 +114,10 @@ export class ThreadActor {
   get #savesTurns(): boolean {
     return this.#record.file !== null && this.#adapter?.history != null;
   }
+  /** True once nothing new begins on it. */
+  get closed(): boolean {
+    return this.#closed;
+  }
   get version(): number {
     return this.#version;
   }
