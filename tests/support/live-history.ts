@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { z } from "zod";
-import { isJsonObject, type ThreadItem } from "@foldcast/protocol-core/wire";
+import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import { foldcast, jsonLines } from "./command.ts";
 import type { DesktopTurn } from "./desktop-turns.ts";
 import { withoutIds } from "./normal.ts";
@@ -124,9 +124,4 @@ function withoutTimes(item: ThreadItem): object {
 /** The matrix as Markdown: what ran, by program. */
 export function matrixTable(rows: ReadonlyMap<string, string>, program: string): string {
   return [`| Scenario | ${program} |`, "|---|---|", ...[...rows].map(([name, cell]) => `| ${name} | ${cell} |`)].join("\n");
-}
-
-/** Narrows what a frame holds. */
-export function memberOf(value: unknown, name: string): unknown {
-  return isJsonObject(value) ? value[name] : undefined;
 }
