@@ -7,6 +7,7 @@ import { embeddedTransport, webSocketTransport } from "../../chat/transports.ts"
 import type { Call } from "../command.ts";
 import { connect } from "../connect.ts";
 import { startChannel } from "../feishu/channel.ts";
+import { feishuFromFile } from "../feishu/from-file.ts";
 import { setUp } from "../feishu/setup.ts";
 import { runSmoke } from "../feishu/smoke.ts";
 import { readToken, serverOptions } from "../server-options.ts";
@@ -16,11 +17,12 @@ import type { FEISHU_OPTIONS } from "../table/options.ts";
 import { UsageError } from "../usage-error.ts";
 
 export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
-  const { operands, env, stdout, stderr } = call;
+  const { operands, stdout, stderr } = call;
   const [verb] = operands;
   if (operands.length > 1) throw new UsageError(`\`${operands[1]!}\` is one word too many`);
-  if (verb === "setup") return setUp(env, (text) => void stdout.write(text));
   const { values, file } = await call.settings();
+  const { env, given: configured } = feishuFromFile(file, call.env);
+  if (verb === "setup") return setUp(env, configured, (text) => void stdout.write(text));
   const log = (message: string, fields: Readonly<Record<string, unknown>>): void => void stderr.write(`foldcast feishu: ${message} ${JSON.stringify(fields)}\n`);
   if (verb === "smoke") {
     if (values["app-env"] === null) throw new UsageError("smoke wants --app-env FILE, with lines such as FOLDCAST_FEISHU_APP_ID=cli_…");
@@ -31,7 +33,7 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   const demo = values.demo ? await startDemo(values["demo-port"]) : null;
   const source = await serverLink(call, values, file);
   const dataDir = demo === null ? serverOptions(values, file, env).dataDir : mkdtempSync(join(tmpdir(), "foldcast-feishu-demo-"));
-  const given = demo === null ? {} : { appId: demo.appId, appSecret: demo.appSecret, baseUrl: demo.url, allowUsers: [demo.person.openId, demo.colleague.openId], approvers: [] };
+  const given = demo === null ? configured : { appId: demo.appId, appSecret: demo.appSecret, baseUrl: demo.url, allowUsers: [demo.person.openId, demo.colleague.openId], approvers: [] };
   try {
     const running = await startChannel({ env, dataDir, connect: source.connect, given, log });
     stdout.write(`${JSON.stringify({ event: "feishu-ready", appId: running.appId })}\n`);

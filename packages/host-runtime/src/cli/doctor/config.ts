@@ -26,7 +26,7 @@ export function environmentCheck(env: NodeJS.ProcessEnv): Check {
   return {
     id: "environment",
     run(): Finding | null {
-      const strangers = Object.keys(env).filter((name) => /^FOLDCAST_(?!FEISHU_)/.test(name) && !known.includes(name));
+      const strangers = Object.keys(env).filter((name) => /^FOLDCAST_/.test(name) && !known.includes(name));
       if (strangers.length === 0) return null;
       const meant = strangers.map((name) => nearest(name, known)).filter((name) => name !== null);
       return warning(`${strangers.join(", ")}: no setting has this name`, meant.length > 0 ? `did you mean ${meant.join(", ")}?` : "foldcast serve --help lists the settings");

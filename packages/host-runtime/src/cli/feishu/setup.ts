@@ -22,13 +22,13 @@ const STEPS = `1  Make an app of your own company's (自建应用) at https://op
 `;
 
 /** The steps in the console, and what of them can be checked from here. Gives the exit code. */
-export async function setUp(env: NodeJS.ProcessEnv, out: (text: string) => void): Promise<number> {
+export async function setUp(env: NodeJS.ProcessEnv, given: Readonly<Record<string, unknown>>, out: (text: string) => void): Promise<number> {
   out(STEPS);
-  if (env["FOLDCAST_FEISHU_APP_ID"] === undefined) {
+  if (env["FOLDCAST_FEISHU_APP_ID"] === undefined && given["appId"] === undefined) {
     out("FOLDCAST_FEISHU_APP_ID is not set yet, so nothing was checked. Run this again when it is.\n");
     return 0;
   }
-  const settings = feishuSettings(env);
+  const settings = feishuSettings(env, given);
   const port = createFeishuPort({ appId: settings.appId, appSecret: settings.appSecret, ...(settings.baseUrl === undefined ? {} : { baseUrl: settings.baseUrl }) });
   try {
     const bot = await port.botInfo();

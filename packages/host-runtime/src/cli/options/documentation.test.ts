@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { harnesses } from "@foldcast/adapter-registry";
 import { COMMANDS } from "../table/commands.ts";
-import { ALL_SETTINGS } from "../table/options.ts";
+import { ALL_SETTINGS, FEISHU_SETTINGS, LISTEN_OPTIONS, SERVER_OPTIONS } from "../table/options.ts";
 import { parseConfig } from "./config-file.ts";
 import { harnessTable, settingsTable } from "./documentation.ts";
 
@@ -23,7 +23,8 @@ function holds(name: string, current: string): void {
 }
 
 test("the guide's table of settings is that of the code", () => {
-  holds("settings", settingsTable(ALL_SETTINGS));
+  holds("settings", settingsTable({ ...LISTEN_OPTIONS, ...SERVER_OPTIONS }));
+  holds("Feishu settings", settingsTable(FEISHU_SETTINGS, false));
 });
 
 test("the guide's table of harness settings is that of the adapters", async () => {

@@ -2,12 +2,12 @@ import type { HarnessDefinition } from "@foldcast/protocol-core/harness";
 import { environmentName } from "./option.ts";
 import type { OptionSpec, OptionTable } from "./option.ts";
 
-/** The table of settings of docs/guide/configuration.md, in Markdown. */
-export function settingsTable(options: OptionTable): string {
+/** A table of settings of docs/guide/configuration.md, in Markdown. */
+export function settingsTable(options: OptionTable, withFlags = true): string {
   const rows = Object.entries(options).flatMap(([name, option]) => (option.key === undefined ? [] : [[
-    code(option.key), code(`--${name}`), code(environmentName(name)), defaultOf(option), `${option.does}${choices(option)}`,
+    code(option.key), ...(withFlags ? [code(`--${name}`)] : []), code(environmentName(name)), defaultOf(option), `${option.does}${choices(option)}`,
   ]]));
-  return table(["Key", "Flag", "Environment", "Default", "What it does"], rows);
+  return table(["Key", ...(withFlags ? ["Flag"] : []), "Environment", "Default", "What it does"], rows);
 }
 
 /** The table of what each harness takes under `[harness.<id>]`. */

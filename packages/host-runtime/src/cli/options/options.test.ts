@@ -2,11 +2,13 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { FeishuSettings } from "@foldcast/feishu-channel";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_IDLE_SESSION_MS, DEFAULT_PARALLEL_STARTS } from "../../host.ts";
 import { DEFAULT_EXPIRY_MS } from "../../interactions/manager.ts";
+import { feishuFromFile } from "../feishu/from-file.ts";
 import { serverOptions } from "../server-options.ts";
-import { ALL_SETTINGS, SERVE_OPTIONS } from "../table/options.ts";
+import { ALL_SETTINGS, FEISHU_SETTINGS, SERVE_OPTIONS } from "../table/options.ts";
 import { defaultConfigPath, parseConfig, readConfigFile } from "./config-file.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { demandHarnessKeys } from "./harness-keys.ts";
@@ -14,6 +16,7 @@ import { environmentName } from "./option.ts";
 import { parseArguments } from "./parse.ts";
 import { settle } from "./settle.ts";
 
+const camel = (text: string): string => text.replace(/[-_]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const IDS = ["first", "second"];
 const config = (text: string): ConfigFile => parseConfig(text, "/etc/fold.toml", ALL_SETTINGS, IDS);
 
@@ -150,6 +153,18 @@ describe("the configuration file", () => {
       }
     }), { seed: 1 });
   });
+});
+
+test("the table of a channel is under its own name, without flags, and behind the environment", () => {
+  const file = config('[feishu]\napp_id = "cli_1"\napp_secret_file = "secret"\nallow_users = ["ou_1", "ou_2"]\ncwd = "w"\nretry_ms = 5');
+  const { env, given } = feishuFromFile(file, { FOLDCAST_FEISHU_RETRY_MS: "7" });
+  expect(given).toEqual({ appId: "cli_1", allowUsers: ["ou_1", "ou_2"], cwd: "/etc/w" });
+  expect(env).toEqual({ FOLDCAST_FEISHU_RETRY_MS: "7", FOLDCAST_FEISHU_APP_SECRET_FILE: "/etc/secret" });
+  const known: string[] = Object.keys(FeishuSettings.shape).filter((key) => key !== "appSecret");
+  expect(Object.values(FEISHU_SETTINGS).map(({ key }) => camel(key.replace("feishu.", ""))).filter((key) => key !== "appSecretFile").toSorted()).toEqual(known.toSorted());
+  const defaults = FeishuSettings.parse({ appId: "x", appSecret: "x", cwd: "/" }) as Record<string, unknown>;
+  for (const [name, option] of Object.entries(FEISHU_SETTINGS)) if ("default" in option) expect(defaults[camel(name.replace("feishu-", ""))], name).toBe(option.default);
+  expect(() => config("[feishu]\napp_idd = 1")).toThrow("there is no key `feishu.app_idd`; did you mean `app_id`?");
 });
 
 test("the defaults are those of the server", () => {

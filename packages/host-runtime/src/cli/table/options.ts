@@ -62,8 +62,32 @@ export const LISTEN_OPTIONS = {
 
 const CONFIG_OPTION = { config: { kind: file(), value: "FILE", does: "the configuration file", defaultWords: "`~/.config/foldcast/config.toml`" } } as const satisfies OptionTable;
 
+const feishuTime = (key: string, value: number, words: string, does: string) => ({ kind: milliseconds, key, default: value, defaultWords: words, does }) as const;
+
+/** The table `[feishu]`, with twins in the environment and without flags: nobody types them again and again. */
+export const FEISHU_SETTINGS = {
+  "feishu-app-id": { kind: text("the id of an app"), key: "feishu.app_id", does: "the app, `cli_…`" },
+  "feishu-app-secret-file": { kind: file(), key: "feishu.app_secret_file", does: "the file that holds its secret" },
+  "feishu-base-url": { kind: text("feishu, lark or an address"), key: "feishu.base_url", defaultWords: "`feishu`", does: "`feishu`, `lark`, or an address" },
+  "feishu-allow-users": { kind: list(text("the id of a person")), key: "feishu.allow_users", does: "who may talk to the bot" },
+  "feishu-allow-chats": { kind: list(text("the id of a chat")), key: "feishu.allow_chats", does: "groups whose members may" },
+  "feishu-approvers": { kind: list(text("the id of a person")), key: "feishu.approvers", does: "who may answer approvals beside the person that started the turn" },
+  "feishu-claim": { kind: flag, key: "feishu.claim", does: "the bot belongs to the first person who writes to it" },
+  "feishu-groups": { kind: choice("mention", "all"), key: "feishu.groups", default: "mention", does: "which messages of a group count" },
+  "feishu-default-model": { kind: text("the id of a model"), key: "feishu.default_model", does: "the model of new threads", defaultWords: "the server's" },
+  "feishu-cwd": { kind: folder(), key: "feishu.cwd", does: "where agents work", defaultWords: "the current folder" },
+  "feishu-folders": { kind: list(folder()), key: "feishu.folders", does: "where else `/cwd` may send them" },
+  "feishu-locale": { kind: choice("zh", "en"), key: "feishu.locale", default: "zh", does: "the language of the cards" },
+  "feishu-write-interval-ms": feishuTime("feishu.write_interval_ms", 500, "500", "between two writes of a running card"),
+  "feishu-reopen-ms": feishuTime("feishu.reopen_ms", 8 * 60_000, "480000, 8 minutes", "streaming is opened anew after this time"),
+  "feishu-retry-ms": feishuTime("feishu.retry_ms", 15_000, "15000", "pause before an answer that was not confirmed is tried again"),
+  "feishu-stale-ms": feishuTime("feishu.stale_ms", 30 * 60_000, "1800000, 30 minutes", "messages older than this are answered, not carried out"),
+  "feishu-idle-ms": feishuTime("feishu.idle_ms", 10_000, "10000", "a running card is drawn anew after this time without news"),
+  "feishu-ledger-age-ms": feishuTime("feishu.ledger_age_ms", 14 * 86_400_000, "1209600000, 14 days", "how long is known what was seen and delivered"),
+} as const satisfies OptionTable;
+
 /** Everything that can stand in the configuration file. */
-export const ALL_SETTINGS = { ...LISTEN_OPTIONS, ...SERVER_OPTIONS } as const satisfies OptionTable;
+export const ALL_SETTINGS = { ...LISTEN_OPTIONS, ...SERVER_OPTIONS, ...FEISHU_SETTINGS } as const satisfies OptionTable;
 
 const JSON_OPTION = { json: { kind: flag, does: "print JSON, for scripts" } } as const satisfies OptionTable;
 
