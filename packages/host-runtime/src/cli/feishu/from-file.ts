@@ -19,7 +19,7 @@ export function feishuFromFile(file: ConfigFile | null, env: NodeJS.ProcessEnv):
     if (file?.values.has(key) !== true || (env[variable] ?? "") !== "") continue;
     const value: unknown = file.values.get(key);
     // Checked by the kind's schema when the file was read.
-    const resolved = "resolveFrom" in kind && kind.resolveFrom !== undefined ? (kind.resolveFrom as (value: unknown, folder: string) => unknown)(value, dirname(file.path)) : value;
+    const resolved = "resolveFrom" in kind ? (kind.resolveFrom as (value: unknown, folder: string) => unknown)(value, dirname(file.path)) : value;
     if (name === "feishu-app-secret-file") filled[variable] = String(resolved);
     else given[camelCase(key.slice("feishu.".length))] = resolved;
   }
