@@ -124,6 +124,16 @@ export class WireTeller implements AcpTeller {
     if (this.#turn === turn) this.#finish(turn, { outcome: { status: "cancelled" }, durationMs: null });
   }
 
+  async settle(): Promise<void> {
+    await this.#tail.read().catch(() => false);
+    const turn = this.#turn;
+    if (turn === null) return;
+    this.#turn = null;
+    // As its file will be read: the fault is the end of the turn.
+    const ends = turn.merge.late(turn.reader.end({ status: "unknown" }, this.#port.now(), null));
+    this.#port.emit(ends.filter((event) => event.type !== "turn.completed"));
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     const turn = this.#turn;
@@ -144,7 +154,7 @@ export class WireTeller implements AcpTeller {
     if (this.#closed) return;
     for (const note of line.notes) {
       if (note.type === "model") this.#model = note.model;
-      else if (note.type === "task") this.#tasks[note.running ? "add" : "delete"](note.id);
+      else if (note.type === "task") this.#taskChanged(note);
       else if (note.type === "prompt") this.#began(note, line.at);
       else if (note.type === "compaction" && this.#turn === null && note.phase === "begin") {
         this.#open(`compaction-${line.at ?? this.#port.newId()}`, null, this.#prompt?.input === null ? this.#prompt : null, true);
@@ -160,6 +170,12 @@ export class WireTeller implements AcpTeller {
         this.#ended(turn, { outcome: { status: note.phase === "done" ? "succeeded" : "cancelled" }, durationMs: null });
       }
     }
+  }
+
+  #taskChanged({ id, running }: Note<"task">): void {
+    const before = this.#tasks.size;
+    this.#tasks[running ? "add" : "delete"](id);
+    if (this.#tasks.size !== before) this.#port.emit([{ type: "session.state", state: { backgroundTasks: this.#tasks.size }, at: this.#port.now() }]);
   }
 
   /** The file says that a turn began. */

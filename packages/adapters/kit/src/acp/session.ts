@@ -430,12 +430,17 @@ export class AcpSession implements HarnessSession {
     if (this.#over !== null || this.#teller === null) return;
     this.#asks.close();
     this.#over = "faulted";
+    void this.#endFaulted(this.#teller, error);
+  }
+
+  async #endFaulted(teller: AcpTeller, error: HarnessError): Promise<void> {
+    await teller.settle?.();
     this.#prompt = null;
+    // Before the fault is out: its reader may open the session again at once.
+    this.#setup.onEnd();
     this.#emit([{ type: "fault", error, at: this.#now() }]);
     this.#queue.end();
-    void this.#teller.close();
-    void this.#release();
-    this.#setup.onEnd();
+    await Promise.all([teller.close(), this.#release()]);
   }
 
   async #release(): Promise<void> {

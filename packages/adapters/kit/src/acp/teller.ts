@@ -36,6 +36,8 @@ export interface AcpTeller {
   answered(answer: PromptAnswer): Promise<void>;
   /** Stops a turn that the agent began by itself. */
   cancelOwn?(): Promise<void>;
+  /** The agent has ended by itself: what is still known of its turn is told now, before the fault. Never rejects. */
+  settle?(): Promise<void>;
   /** The session is over; a turn that the agent began by itself ends as cancelled. */
   close(): Promise<void>;
 }

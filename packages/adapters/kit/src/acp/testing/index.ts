@@ -1,2 +1,0 @@
-export { AgentError, FakeAgent, type AgentHandler } from "./fake-agent.ts";
-export { testProgram } from "./test-program.ts";
