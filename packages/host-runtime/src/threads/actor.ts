@@ -309,12 +309,18 @@ export class ThreadActor {
       await copy?.close();
       throw invalidRequest("a turn is in progress");
     }
+    try {
+      this.update({ nativeSessionId: copy?.nativeSessionId ?? null, file: copy?.file ?? null });
+    } catch (error) {
+      // What cannot be kept must not be true until the next start only.
+      await copy?.close();
+      throw error;
+    }
     this.#selected = options;
     this.#background.clear();
     if (copy === null) this.#guard(this.#session.discard());
     else this.#session.adopt(copy);
     this.dropKept(kept);
-    this.update({ nativeSessionId: copy?.nativeSessionId ?? null, file: copy?.file ?? null });
   }
 
   /** Forgets ended turns that no saved session has. */

@@ -15,7 +15,7 @@ let threadId: string;
 beforeEach(async () => {
   store = new FaultyStore();
   let made: FakeAdapter | undefined;
-  setup = await startTestHost({ store, harnesses: [fakeEntry((adapter) => (made = adapter), "fake", { steer: false })] });
+  setup = await startTestHost({ store, harnesses: [fakeEntry((adapter) => (made = adapter), "fake", { steer: false, fork: true })] });
   setup.adapter = made!;
   client = await connectStdio(setup.host).initialize();
   threadId = (await client.call("thread/start", { cwd: "/w" })).thread.id;
@@ -75,6 +75,23 @@ describe("on a disk that is full", () => {
       expect((await client.request(method, { threadId, ...params })).error?.message, method).toMatch(/could not be saved/);
     }
     expect((await client.call("thread/read", { threadId })).thread).toMatchObject({ name: null, gitInfo: null });
+  });
+
+  test("a thread is not cut back where that cannot be kept, and its copy is let go", async () => {
+    for (const [at, words] of ["one", "two"].entries()) {
+      await start(words);
+      await client.turnsCompleted(at + 1);
+    }
+    const turns = async () => (await client.call("thread/read", { threadId, includeTurns: true })).thread.turns.map(({ id }) => id);
+    const before = await turns();
+    store.full = true;
+    expect((await client.request("thread/revert", { threadId, beforeTurnId: before[1] })).error?.message).toMatch(/could not be saved/);
+    expect(setup.adapter.sessions.map(({ closed }) => closed)).toEqual([false, true]);
+    expect(await turns()).toEqual(before);
+    store.full = false;
+    await start("three");
+    await client.turnsCompleted(3);
+    expect(await turns()).toHaveLength(3);
   });
 
   test("an input that waited is sent once, also after a restart", async () => {
