@@ -49,12 +49,18 @@ export class InteractionDesk {
   readonly #byRequest = new Map<RequestId, string>();
   /** Cards with a click that waits: what is written to them before it is answered is lost. */
   readonly #clicked = new Set<string>();
+  #closed = false;
   /** What the server told of a request while an answer of ours was on its way. */
   readonly #told = new Map<string, { readonly outcome: string; readonly by: string | null }>();
 
   constructor(deps: DeskDeps) {
     this.#deps = deps;
     for (const [key, row] of deps.table.all()) if (row.requestId !== null && row.state !== "settled") this.#byRequest.set(row.requestId, key);
+  }
+
+  /** Writes nothing more: the ledger may be closed. */
+  close(): void {
+    this.#closed = true;
   }
 
   /** How many requests of this thread wait. */
@@ -97,15 +103,16 @@ export class InteractionDesk {
     const { port, clock, log, sendTimes, table, locale } = this.#deps;
     const times = sendTimes ?? SEND_TIMES;
     for (const form of ["card", "text"] as const) {
+      if (this.#closed) return;
       const row = table.get(key);
       if (row === null || row.messageId !== null) return;
       const mark = key.slice(0, 10);
       const body = form === "card" ? { type: "card" as const, card: this.#card(key, row) } : { type: "text" as const, text: renderFallback({ ...row.payload, interactionId: key }, locale) };
-      const result = await sendOnce({ port, clock, log, times, isClosed: () => false }, { place, body, uuid: `${key}-${form[0]!}`, mark, triedAt: row.triedAt, note: (triedAt) => this.#change(key, { triedAt }) });
+      const result = await sendOnce({ port, clock, log, times, isClosed: () => this.#closed }, { place, body, uuid: `${key}-${form[0]!}`, mark, triedAt: row.triedAt, note: (triedAt) => this.#change(key, { triedAt }) });
       if (result.kind === "sent") {
         this.#change(key, { messageId: result.messageId });
         // It may have been settled while it was on its way.
-        if (table.get(key)?.state === "settled") void this.#showSettled(key);
+        if (!this.#closed && table.get(key)?.state === "settled") void this.#showSettled(key);
         return;
       }
       if (result.kind === "uncertain") return;
@@ -142,7 +149,7 @@ export class InteractionDesk {
       await this.#click(event);
     } finally {
       this.#clicked.delete(key);
-      if (this.#deps.table.get(key)?.state === "settled") void this.#showSettled(key);
+      if (!this.#closed && this.#deps.table.get(key)?.state === "settled") void this.#showSettled(key);
     }
   }
 
@@ -241,14 +248,20 @@ export class InteractionDesk {
 
   /** By the message's id: silent, idempotent, good for fourteen days. */
   async #showSettled(key: string): Promise<void> {
+    if (this.#closed) return;
     const { port, clock, table } = this.#deps;
-    for (let tries = 0; tries < PATCH_TRIES; tries += 1) {
+    for (let tries = 0; tries < PATCH_TRIES && !this.#closed; tries += 1) {
       const row = table.get(key);
       if (row?.messageId == null || row.shown) return;
       const outcome = await port.patchMessageCard(row.messageId, this.#card(key, row), { chatId: row.chatId, priority: "final" });
+      if (this.#isOver()) return;
       if (outcome.kind === "ok" || (outcome.kind === "refused" && !outcome.refusal.retryable && outcome.refusal.kind !== "cardBusy" && outcome.refusal.kind !== "unreachable")) return this.#change(key, { shown: true });
       await clock.sleep(Math.min(400 * 2 ** tries, 10_000));
     }
+  }
+
+  #isOver(): boolean {
+    return this.#closed;
   }
 
   #card(key: string, row: InteractionRow): CardDocument {
@@ -264,6 +277,7 @@ export class InteractionDesk {
   }
 
   #change(key: string, changes: Partial<InteractionRow>): void {
+    if (this.#closed) return;
     const row = this.#deps.table.get(key);
     if (row !== null) this.#put(key, { ...row, ...changes });
   }

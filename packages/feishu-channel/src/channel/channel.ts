@@ -56,6 +56,7 @@ export class FeishuChannel {
   readonly #queues = new Map<string, Promise<void>>();
   #botOpenId = "";
   #ticker: NodeJS.Timeout | null = null;
+  #closed = false;
   /** Messages that an earlier process has begun to carry out. */
   readonly #recovered = new Set<string>();
 
@@ -112,8 +113,10 @@ export class FeishuChannel {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     if (this.#ticker !== null) clearInterval(this.#ticker);
     for (const follower of this.#followers.values()) follower.close();
+    this.#desk.close();
     this.#client.close();
     await this.#options.port.close();
   }
@@ -223,7 +226,9 @@ export class FeishuChannel {
     const thread = { ...opened.thread, turns };
     if (known !== undefined) known.refresh(thread);
     const follower = known ?? this.#follow(thread, opened.model, home);
-    setTimeout(() => this.#desk.expireAllBut(threadId, follower.asked), REPLAY_MS).unref();
+    setTimeout(() => {
+      if (!this.#closed) this.#desk.expireAllBut(threadId, follower.asked);
+    }, REPLAY_MS).unref();
     return follower;
   }
 
@@ -276,6 +281,7 @@ export class FeishuChannel {
     const work = before.then(() => this.#carryOut(row)).catch((error: unknown) => this.#complain(row, error));
     this.#queues.set(key, work);
     void work.finally(() => {
+      if (this.#closed) return;
       // What was carried out needs no words any more: only that it was seen.
       this.#inbox.put(row.messageId, { ...row, state: "done", content: "", mentions: [] });
       if (this.#queues.get(key) === work) this.#queues.delete(key);
