@@ -1,2 +1,2 @@
-export { startModelServer, type ModelServer, type ReceivedRequest } from "./server.ts";
-export type { Scenario, ScenarioInput } from "./scenario.ts";
+export { startModelServer, type ModelServer } from "./server.ts";
+export type { ScenarioInput } from "./scenario.ts";

@@ -167,7 +167,7 @@ test.skipIf(loadSqlDriver() === null)("whatever is done with threads, in whateve
       const world = new World();
       try {
         await world.start();
-        await fc.asyncModelRun(() => ({ model: { threads: [], drafts: [], sessions: 0 } as Model, real: world }), sequence);
+        await fc.asyncModelRun(() => ({ model: { threads: [], drafts: [], sessions: 0 }, real: world }), sequence);
       } finally {
         await world.remove();
       }

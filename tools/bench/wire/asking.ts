@@ -11,6 +11,7 @@ export interface Asked {
   /** Milliseconds until the last byte of the answer was here. */
   ms: number;
   /** Reads the answer, which costs nothing until then. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
   result<T>(): T;
 }
 
@@ -61,6 +62,7 @@ export class Asking {
     const ms = performance.now() - began;
     return {
       ms,
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
       result<T>(): T {
         const frame = JSON.parse(line.toString("utf8")) as { result?: T; error?: { message: string } };
         if (frame.error !== undefined || frame.result === undefined) throw new Error(`${method}: ${frame.error?.message ?? "no result"}`);

@@ -1,10 +1,3 @@
-export { CARD_LIMITS, type CardSize, fits, measure } from "./budget.ts";
-export type { TurnCard, TurnElement } from "./document.ts";
-export { layoutTurn, type PageBreak, type TurnCards } from "./pages.ts";
-export type { TurnCardInput } from "./render.ts";
-export { codeBlock } from "./markdown/code.ts";
-export { maskMail, plainInline } from "./markdown/inline.ts";
-export { joinBlocks, type MarkdownAllowance, safeMarkdown } from "./markdown/safe.ts";
+export { maskMail } from "./markdown/inline.ts";
+export { safeMarkdown } from "./markdown/safe.ts";
 export { cutMarkdown } from "./markdown/split.ts";
-export { afterChange, type CardChange, nextChange } from "./plan.ts";
-export { CardWriter, type CardWriterOptions, type WriteResult, WRITER_TIMES, type WriterClock, type WriterTimes } from "./writer.ts";

@@ -56,6 +56,7 @@ function shown(columns: number, written: string): string[] {
       if (character !== "\n") rows[row]![column++] = character!;
     } else rows[row]![column++] = character!;
   }
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
   return rows.map((each) => [...each].map((one) => one ?? " ").join(""));
 }
 

@@ -71,7 +71,8 @@ export function readEvent(request: AgentRequest, event: Pick<InteractionEvent, "
   for (const one of payload.fields) {
     const given = Object.hasOwn(whole, one.id) ? whole[one.id] : undefined;
     if (given == null || given === "" || (Array.isArray(given) && given.length === 0)) continue;
-    const values = Array.isArray(given) ? chosenList(one, given.map(String)) : typeof given === "object" ? null : chosen(one, String(given as string | number | boolean));
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string
+    const values = Array.isArray(given) ? chosenList(one, given.map(String)) : typeof given === "object" ? null : chosen(one, String(given));
     if (values === null || !fits(request, one, values)) return unreadable([one]);
     answers = { ...answers, [one.id]: values };
   }

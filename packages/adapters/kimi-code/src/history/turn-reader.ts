@@ -122,6 +122,7 @@ export class TurnReader {
         this.#growing = { id: note.call.id, name: note.call.name, text: stringOf(note.call.input) ?? "" };
         return this.#grownIfWhole();
       case "callPart":
+        // eslint-disable-next-line @typescript-eslint/no-meaningless-void-operator
         if (this.#growing === null) return void (note.append !== "" && this.#count("callPart.withoutCall", note.append));
         this.#growing.text += note.append;
         return this.#grownIfWhole();

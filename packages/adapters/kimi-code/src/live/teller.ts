@@ -106,6 +106,7 @@ export class WireTeller implements AcpTeller {
     if (this.#turn?.prompt !== prompt && isLocal(prompt)) return this.#tellLocal(prompt, answer);
     // A turn of the agent's own that goes before it may take as long as it likes.
     await this.#until(() => prompt.over || (this.#turn !== null && this.#turn.prompt !== prompt), answer.last ? POLL_MS * 10 : FILE_PATIENCE_MS);
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
     if (prompt.over) return;
     const turn = this.#turn;
     if (turn !== null && turn.prompt !== prompt && !answer.last) return new Promise((resolve) => (prompt.onOver = resolve));

@@ -57,7 +57,7 @@ export class TurnMerge {
         case "interaction.opened": {
           const { itemId, ...interaction } = event.interaction;
           const shown = itemId === undefined ? undefined : (this.#early.get(itemId) ?? this.#late.get(itemId));
-          return [{ ...event, interaction: shown?.open === true ? { ...interaction, itemId: shown.id } : interaction } as HarnessEvent];
+          return [{ ...event, interaction: shown?.open === true ? { ...interaction, itemId: shown.id } : interaction }];
         }
         case "plan.updated":
         case "usage.updated":

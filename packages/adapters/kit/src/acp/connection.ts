@@ -89,7 +89,7 @@ export class AcpConnection {
       if (patienceMs !== null) timer = setTimeout(() => reject(new Error(`${this.#options.name} gave no answer to ${method} within ${patienceMs / 1000} seconds.`)), patienceMs);
     });
     try {
-      return await Promise.race([this.#connection.agent.request<unknown>(method, params), late]);
+      return await Promise.race([this.#connection.agent.request(method, params), late]);
     } catch (error) {
       // A program that ended says more than a pipe that closed.
       if (error instanceof RequestError || this.#child.running) throw error;

@@ -204,6 +204,7 @@ export class AcpSession implements HarnessSession {
     } finally {
       this.#preparing = false;
     }
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
     if (this.#cancelEarly) await this.cancel();
   }
 
@@ -283,10 +284,14 @@ export class AcpSession implements HarnessSession {
     }
     if (terminals === true) {
       const { create, output, waitForExit, kill, release } = methods.client.terminal;
+      // eslint-disable-next-line @typescript-eslint/require-await
       requests[create] = async (params) => this.#terminals.create(params);
+      // eslint-disable-next-line @typescript-eslint/require-await
       requests[output] = async (params) => this.#terminals.output(params);
       requests[waitForExit] = (params, signal) => this.#terminals.waitForExit(params, signal);
+      // eslint-disable-next-line @typescript-eslint/require-await
       requests[kill] = async (params) => this.#terminals.kill(params);
+      // eslint-disable-next-line @typescript-eslint/require-await
       requests[release] = async (params) => this.#terminals.release(params);
     }
     return requests;
@@ -444,6 +449,7 @@ export class AcpSession implements HarnessSession {
   }
 
   async #release(): Promise<void> {
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
     await Promise.all([this.#connection?.close(), this.#terminals.close()]);
   }
 

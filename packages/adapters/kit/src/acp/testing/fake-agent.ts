@@ -56,7 +56,7 @@ export class FakeAgent {
   async #take(message: AcpObject): Promise<void> {
     const { id } = message;
     const method = filledString(message["method"]);
-    if (method === null) return void this.#waiting.get(id as number)?.(message);
+    if (method === null) return this.#waiting.get(id as number)?.(message);
     try {
       const handler = this.#handlers[method];
       if (handler === undefined) throw new AgentError(-32601, `there is no method ${method}`);
