@@ -8,6 +8,9 @@ if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.rec
 /** On a shared machine a test that waits for another program may wait too long; it is given another try there, and the report names it. */
 const retry = process.env["CI"] === undefined ? 0 : 2;
 
+/** Tests that install and drive harness programs, or take minutes: a command of their own. */
+const harnessTests = ["claude", "claude-tui", "kimi", "codex-history", "faults"].map((name) => `tests/real/${name}.test.ts`);
+
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
 const shared = {
   resolve: { conditions },
@@ -37,6 +40,18 @@ export default defineConfig({
         test: {
           name: "real",
           include: ["tests/real/**/*.test.ts"],
+          exclude: ["**/node_modules/**", ...harnessTests],
+          testTimeout: 180_000,
+          retry,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: "harnesses",
+          include: harnessTests,
           testTimeout: 180_000,
           retry,
           hookTimeout: 300_000,
