@@ -62,8 +62,10 @@ describe("the published package", () => {
     npm(["install", "--omit=optional", "--no-audit", "--no-fund", "--prefer-offline", join(folder, packed.filename)], installed);
   });
 
-  test("ships the command, its bundle and the licence, and nothing else", () => {
-    const others = packed.files.map(({ path }) => path).filter((path) => !/^dist\/(?:cli|chunks\/[\w.-]+)\.js(?:\.map)?$/.test(path));
+  test("ships the command, its bundle, the demo's page and the licence, and nothing else", () => {
+    const page = /^dist\/chunks\/page\/[\w-]+\.(?:html|css|js)$/;
+    expect(packed.files.map(({ path }) => path).filter((path) => page.test(path))).toContain("dist/chunks/page/index.html");
+    const others = packed.files.map(({ path }) => path).filter((path) => !page.test(path) && !/^dist\/(?:cli|chunks\/[\w.-]+)\.js(?:\.map)?$/.test(path));
     expect(others.sort()).toEqual(["LICENSE", "README.md", "bin/foldcast.js", "dist/THIRD-PARTY-LICENSES.txt", "package.json"]);
   });
 
