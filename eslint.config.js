@@ -11,8 +11,6 @@ export default tseslint.config(
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
       "@typescript-eslint/no-confusing-void-expression": "off",
       "@typescript-eslint/no-non-null-assertion": "off",
-      // Functions that are handed over in options objects are taken out of them everywhere; none of them uses `this`.
-      "@typescript-eslint/unbound-method": "off",
       "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: true }],
       "@typescript-eslint/unified-signatures": "off",
       "max-lines": ["error", { max: 500, skipComments: true, skipBlankLines: true }],

@@ -63,8 +63,9 @@ test("and back through a thread of our own while another client runs turn after 
   await using server = await startServer({ scenarios: SCENARIOS, speed: 0 });
   await using plain = await PlainClient.connect(server.url);
   const { id } = await plain.start({ model: "scripted/answerOnly", cwd: "/w" });
-  // eslint-disable-next-line @typescript-eslint/no-meaningless-void-operator
-  const run = async (n: number): Promise<void> => void (await plain.prompt(id, `prompt-${n}`));
+  const run = async (n: number): Promise<void> => {
+    await plain.prompt(id, `prompt-${n}`);
+  };
   for (let n = 0; n < 8; n += 1) await run(n);
   await using desktop = await DesktopClient.connect(server.url);
   let next = TURNS;

@@ -8,6 +8,9 @@ import {
   program, programGives, replayCodex, replayLines, started, time,
 } from "./codex-support.ts";
 
+/** How Codex writes the first agent in the paths of its agents. */
+const ROOT_AGENT = "/root";
+
 const turn = (name: string, prompt: string, ...lines: HandLine[]): HandLine[] => [started(name), context({ turn_id: name }), asked(prompt), askedEvent(prompt), ...lines, completed(name)];
 const ran = (text: string): unknown => [{ type: "input_text", text: "Script completed\nWall time 0.1 seconds\nOutput:\n" }, ...(text === "" ? [] : [{ type: "input_text", text }])];
 
@@ -407,7 +410,7 @@ describe("records of what Codex did", () => {
     const CHILD = id7(5, 5);
     const { items } = await replayLines([meta(), ...turn("t1", "go",
       calls("c1", "spawn_agent", { message: "look" }), gives("c1", JSON.stringify({ agent_id: CHILD, nickname: "Dewey" })), calls("c2", "wait_agent", { targets: [CHILD] }), gives("c2", JSON.stringify({ status: { [CHILD]: { completed: "Nothing." } }, timed_out: false })),
-      item("function_call", { call_id: "c3", name: "spawn_agent", namespace: "collaboration", arguments: "{\"task_name\":\"review\",\"message\":\"review it\"}" }), event("sub_agent_activity", { event_id: "c3", agent_thread_id: id7(6, 6), agent_path: "/root/review", kind: "started" }), gives("c3", "{\"task_name\":\"/root/review\"}"))]);
+      item("function_call", { call_id: "c3", name: "spawn_agent", namespace: "collaboration", arguments: "{\"task_name\":\"review\",\"message\":\"review it\"}" }), event("sub_agent_activity", { event_id: "c3", agent_thread_id: id7(6, 6), agent_path: `${ROOT_AGENT}/review`, kind: "started" }), gives("c3", `{"task_name":"${ROOT_AGENT}/review"}`))]);
     const agents = items.flatMap((each) => (each.type === "collabAgentToolCall" ? [[each.tool, each.prompt, Object.values(each.agentsStates)]] : []));
     expect(agents).toEqual([["spawnAgent", "look", [{ status: "running", message: null }]], ["wait", null, [{ status: "completed", message: "Nothing." }]], ["spawnAgent", "review it", [{ status: "running", message: null }]]]);
   });
@@ -440,15 +443,15 @@ describe("records of what Codex did", () => {
 
   test("messages between agents are shown with their sender; encrypted ones are not", async () => {
     const { items } = await replayLines([meta(), ...turn("t1", "go",
-      item("agent_message", { author: "/root/spec", recipient: "/root", content: [{ type: "input_text", text: "PASS" }] }), item("agent_message", { author: "/root", recipient: "/root/spec", content: [{ type: "encrypted_content", encrypted_content: "x" }] }), answeredEvent("Good."))]);
-    expect(items.slice(1)).toMatchObject([{ type: "dynamicToolCall", tool: "agent_message", arguments: { author: "/root/spec" }, contentItems: [{ text: "PASS" }] }, { type: "agentMessage" }]);
+      item("agent_message", { author: `${ROOT_AGENT}/spec`, recipient: ROOT_AGENT, content: [{ type: "input_text", text: "PASS" }] }), item("agent_message", { author: ROOT_AGENT, recipient: `${ROOT_AGENT}/spec`, content: [{ type: "encrypted_content", encrypted_content: "x" }] }), answeredEvent("Good."))]);
+    expect(items.slice(1)).toMatchObject([{ type: "dynamicToolCall", tool: "agent_message", arguments: { author: `${ROOT_AGENT}/spec` }, contentItems: [{ text: "PASS" }] }, { type: "agentMessage" }]);
   });
 
   test("what a sub-agent did and answered stands at the call that started it", async () => {
-    const activity = (id: string, kind: string): HandLine => event("item_completed", { turn_id: "t1", item: { type: "SubAgentActivity", id, kind, agent_thread_id: "child", agent_path: "/root/reader" } });
-    const message = (kind: string, ...content: HandLine[]): HandLine => item("agent_message", { author: "/root/reader", recipient: "/root", content: [{ type: "input_text", text: `Message Type: ${kind}\nTask name: /root\nSender: /root/reader\nPayload:\n` }, ...content] });
+    const activity = (id: string, kind: string): HandLine => event("item_completed", { turn_id: "t1", item: { type: "SubAgentActivity", id, kind, agent_thread_id: "child", agent_path: `${ROOT_AGENT}/reader` } });
+    const message = (kind: string, ...content: HandLine[]): HandLine => item("agent_message", { author: `${ROOT_AGENT}/reader`, recipient: ROOT_AGENT, content: [{ type: "input_text", text: `Message Type: ${kind}\nTask name: /root\nSender: /root/reader\nPayload:\n` }, ...content] });
     const { items } = await replayLines([meta(), ...turn("t1", "go",
-      item("function_call", { call_id: "s1", name: "spawn_agent", arguments: "{\"task_name\":\"reader\",\"message\":\"Read.\"}" }), activity("s1", "started"), item("function_call_output", { call_id: "s1", output: "{\"task_name\":\"/root/reader\"}" }),
+      item("function_call", { call_id: "s1", name: "spawn_agent", arguments: "{\"task_name\":\"reader\",\"message\":\"Read.\"}" }), activity("s1", "started"), item("function_call_output", { call_id: "s1", output: `{"task_name":"${ROOT_AGENT}/reader"}` }),
       activity("done", "completed"), message("FINAL_ANSWER", { type: "input_text", text: "All good." }), message("NEW_TASK", { type: "encrypted_content", encrypted_content: "x" }), message("MESSAGE", { type: "input_text", text: "By the way." }))]);
     expect(items.slice(1)).toMatchObject([
       { type: "collabAgentToolCall", tool: "spawnAgent", prompt: "Read." },

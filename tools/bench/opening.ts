@@ -43,7 +43,7 @@ export function openingCase(n: number, opening: Opening): BenchCase {
   /** Every client lists before it opens; that is where the thread's id comes from. */
   async function foldcast(items: number, dataDir: string): Promise<{ server: Asking; threadId: string }> {
     const server = await Asking.foldcast(home(items), dataDir);
-    const [thread] = (await server.ask("thread/list", {})).result<{ data: { id: string }[] }>().data;
+    const [thread] = ((await server.ask("thread/list", {})).result() as { data: { id: string }[] }).data;
     return { server, threadId: thread!.id };
   }
   async function codex(folder: string): Promise<Asking> {
@@ -79,7 +79,7 @@ export function openingCase(n: number, opening: Opening): BenchCase {
       await open(made, threadId, items);
       return made;
     });
-    if (id === "") id = (await server.ask("thread/list", {})).result<{ data: { id: string }[] }>().data[0]!.id;
+    if (id === "") id = ((await server.ask("thread/list", {})).result() as { data: { id: string }[] }).data[0]!.id;
     return open(server, id, items);
   };
   const known = new Map<number, string>();

@@ -6,6 +6,6 @@ export default openingCase(10_000, {
   // The real server answers without turns before it has read the file for a first page.
   beforeCodex: async (server) => (await server.ask("thread/resume", { threadId: CODEX_THREAD, excludeTurns: true })).result(),
   ask: (server, threadId) => server.ask("thread/read", { threadId, includeTurns: true }),
-  turnsIn: (answer) => answer.result<{ thread: { turns: unknown[] } }>().thread.turns.length,
+  turnsIn: (answer) => (answer.result() as { thread: { turns: unknown[] } }).thread.turns.length,
   expected: (turns) => turns,
 });

@@ -62,7 +62,7 @@ describe("spawnLines", () => {
   });
 
   it("ends a child whose line is longer than the limit", async () => {
-    const child = await node(`process.stdout.write("x".repeat(300000)); setInterval(() => {}, 1000)`, { lineLimit: 100_000 });
+    const child = await node(`process.stdout.on("error", () => {}); process.stdout.write("x".repeat(300000)); setInterval(() => {}, 1000)`, { lineLimit: 100_000 });
     expect(await collect(child)).toEqual([]);
     expect((await child.exited).signal).toBe("SIGTERM");
   });

@@ -112,8 +112,7 @@ export class InteractionDesk {
       if (result.kind === "sent") {
         this.#change(key, { messageId: result.messageId });
         // It may have been settled while it was on its way.
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-        if (!this.#closed && table.get(key)?.state === "settled") void this.#showSettled(key);
+        if (table.get(key)?.state === "settled") void this.#showSettled(key);
         return;
       }
       if (result.kind === "uncertain") return;
@@ -251,8 +250,7 @@ export class InteractionDesk {
   async #showSettled(key: string): Promise<void> {
     if (this.#closed) return;
     const { port, clock, table } = this.#deps;
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-    for (let tries = 0; tries < PATCH_TRIES && !this.#closed; tries += 1) {
+    for (let tries = 0; tries < PATCH_TRIES && !this.#isOver(); tries += 1) {
       const row = table.get(key);
       if (row?.messageId == null || row.shown) return;
       const outcome = await port.patchMessageCard(row.messageId, this.#card(key, row), { chatId: row.chatId, priority: "final" });

@@ -56,8 +56,7 @@ function shown(columns: number, written: string): string[] {
       if (character !== "\n") rows[row]![column++] = character!;
     } else rows[row]![column++] = character!;
   }
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-  return rows.map((each) => [...each].map((one) => one ?? " ").join(""));
+  return rows.map((each) => Array.from(each, (one: string | undefined) => one ?? " ").join(""));
 }
 
 test("the line that is being typed stays whole below what is written meanwhile", () => {

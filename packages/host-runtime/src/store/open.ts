@@ -14,8 +14,8 @@ export interface OpenedStore {
   /** Why threads are kept in memory only; null when they are kept on disk. */
   memoryReason: string | null;
   /** Tells others where the owner listens. */
-  announce(url: string): void;
-  close(): void;
+  readonly announce: (url: string) => void;
+  readonly close: () => void;
 }
 
 /**

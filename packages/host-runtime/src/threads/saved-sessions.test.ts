@@ -173,8 +173,9 @@ describe("sessions that a harness keeps on this machine", () => {
     for (let at = 0; at < 12; at += 1) save(`s${at}`);
     const steps: [number, number][] = [];
     await start({ onProgress: (done, total) => steps.push([done, total]) });
-    const { peek } = setup.adapter.history;
-    Object.assign(setup.adapter.history, { peek: async (file: string) => (await delay(400), peek!(file)) });
+    const { history } = setup.adapter;
+    const peek = history.peek!.bind(history);
+    Object.assign(history, { peek: async (file: string) => (await delay(400), peek(file)) });
     expect((await client.call("thread/list", { limit: 100 })).data).toHaveLength(12);
     expect(steps.length).toBeGreaterThan(1);
     expect(steps.at(-1)).toEqual([12, 12]);

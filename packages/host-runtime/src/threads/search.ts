@@ -23,9 +23,9 @@ export interface SearchOptions {
   records: Iterable<ThreadRecord>;
   params: ThreadSearchParams;
   /** The turns of a thread. Rejects where they cannot be read: then only its name and first prompt are searched. */
-  turnsOf(record: ThreadRecord): Promise<TurnList>;
+  readonly turnsOf: (record: ThreadRecord) => Promise<TurnList>;
   /** What reads its file, if that is all there is of it. */
-  sourceOf(record: ThreadRecord): Promise<HistorySource | null>;
+  readonly sourceOf: (record: ThreadRecord) => Promise<HistorySource | null>;
   budgetMs?: number;
 }
 

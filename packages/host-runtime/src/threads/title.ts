@@ -15,8 +15,8 @@ const LENGTHS: Readonly<Record<string, number>> = { title: 60, description: 200 
 export function titleAnswer(outputSchema: unknown, input: readonly UserInput[]): string | null {
   if (!isJsonObject(outputSchema) || !isJsonObject(outputSchema["properties"])) return null;
   const { properties, required } = outputSchema;
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-assignment
-  const wanted = ["title", ...(Array.isArray(required) ? required.filter((name) => typeof name === "string" && name !== "title") : [])] as string[];
+  const others: unknown[] = Array.isArray(required) ? required : [];
+  const wanted = ["title", ...others.filter((name): name is string => typeof name === "string" && name !== "title")];
   const text = input.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   const line = promptIn(text).split("\n").map((each) => each.trim()).find((each) => each !== "") ?? "";
   if (line === "") return null;

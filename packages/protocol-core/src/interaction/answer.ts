@@ -69,14 +69,17 @@ export function readEvent(request: AgentRequest, event: Pick<InteractionEvent, "
   }
   let answers = before;
   for (const one of payload.fields) {
-    const given = Object.hasOwn(whole, one.id) ? whole[one.id] : undefined;
+    const given: unknown = Object.hasOwn(whole, one.id) ? whole[one.id] : undefined;
     if (given == null || given === "" || (Array.isArray(given) && given.length === 0)) continue;
-    // eslint-disable-next-line @typescript-eslint/no-base-to-string
-    const values = Array.isArray(given) ? chosenList(one, given.map(String)) : typeof given === "object" ? null : chosen(one, String(given));
+    const values = Array.isArray(given) ? chosenList(one, given.map(String)) : isScalar(given) ? chosen(one, String(given)) : null;
     if (values === null || !fits(request, one, values)) return unreadable([one]);
     answers = { ...answers, [one.id]: values };
   }
   return submit(request, payload, answers);
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
 function readDecision(request: AgentRequest, payload: InteractionPayload, typed: string): TypedAnswer {

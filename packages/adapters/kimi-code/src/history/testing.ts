@@ -55,8 +55,7 @@ export function shown(events: readonly HarnessEvent[]): string[] {
     if (event.type === "item.started") {
       const { item } = event;
       const what = item.kind === "tool" ? `${item.name} ${JSON.stringify(item.input)}` : "text" in item ? item.text : item.kind === "userMessage" ? JSON.stringify(item.content) : "";
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-      lines.set(item.id, `${item.kind} ${what ?? ""}`.trim());
+      lines.set(item.id, `${item.kind} ${what}`.trim());
     } else if (event.type === "item.completed") {
       const output = event.result?.output;
       lines.set(event.itemId, `${lines.get(event.itemId)} -> ${event.outcome.status}${output === undefined ? "" : ` ${JSON.stringify(output)}`}`);

@@ -122,8 +122,10 @@ export class TurnReader {
         this.#growing = { id: note.call.id, name: note.call.name, text: stringOf(note.call.input) ?? "" };
         return this.#grownIfWhole();
       case "callPart":
-        // eslint-disable-next-line @typescript-eslint/no-meaningless-void-operator
-        if (this.#growing === null) return void (note.append !== "" && this.#count("callPart.withoutCall", note.append));
+        if (this.#growing === null) {
+          if (note.append !== "") this.#count("callPart.withoutCall", note.append);
+          return;
+        }
         this.#growing.text += note.append;
         return this.#grownIfWhole();
       case "result":

@@ -106,8 +106,7 @@ export class WireTeller implements AcpTeller {
     if (this.#turn?.prompt !== prompt && isLocal(prompt)) return this.#tellLocal(prompt, answer);
     // A turn of the agent's own that goes before it may take as long as it likes.
     await this.#until(() => prompt.over || (this.#turn !== null && this.#turn.prompt !== prompt), answer.last ? POLL_MS * 10 : FILE_PATIENCE_MS);
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-    if (prompt.over) return;
+    if (isOver(prompt)) return;
     const turn = this.#turn;
     if (turn !== null && turn.prompt !== prompt && !answer.last) return new Promise((resolve) => (prompt.onOver = resolve));
     if (turn?.prompt === prompt) return this.#finish(turn, { outcome: answer.outcome, durationMs: null });
@@ -273,4 +272,9 @@ function isLocal({ input, early }: Prompt): boolean {
 /** Of these calls the file knows more than the stream: the texts around a change, and the sub-agents. */
 function endsInTheFile(name: string): boolean {
   return name === "Edit" || name === "Write" || startsAgents(name);
+}
+
+/** Asked anew after a wait: it may have ended meanwhile. */
+function isOver(prompt: Prompt): boolean {
+  return prompt.over;
 }

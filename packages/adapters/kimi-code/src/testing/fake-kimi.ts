@@ -148,10 +148,8 @@ function sessionOf(params: Readonly<Record<string, unknown>>): FakeSession {
 }
 
 const [command] = process.argv.slice(2);
-// eslint-disable-next-line no-console
-if (command === "--version") console.log("2.1.0");
-// eslint-disable-next-line no-console
-else if (command === "provider") console.log(JSON.stringify({ models: { fake: { provider: "p", model: "fake", capabilities: ["thinking", "image_in"] }, other: { provider: "p", model: "other" } } }));
+if (command === "--version") process.stdout.write("2.1.0\n");
+else if (command === "provider") process.stdout.write(`${JSON.stringify({ models: { fake: { provider: "p", model: "fake", capabilities: ["thinking", "image_in"] }, other: { provider: "p", model: "other" } } })}\n`);
 else {
   process.once("exit", () => sessions.forEach((session) => session.flush()));
   new FakeAgent({

@@ -4,7 +4,7 @@ import type { AcpAsk } from "./permissions.ts";
 interface OpenAsk {
   ask: AcpAsk;
   itemId: string | null;
-  answer(result: object): void;
+  readonly answer: (result: object) => void;
 }
 
 /** What the agent asks of the person, from the request to its answer. Each is answered exactly once. */
@@ -39,7 +39,7 @@ export class AcpAsks {
   }
 
   /** Closes a request as answered; `send` gives the answer to the agent. Throws with a readable message where the answer does not fit. */
-  take(interactionId: string, answer: InteractionAnswer): { itemId: string | null; declines: boolean; send(): void } {
+  take(interactionId: string, answer: InteractionAnswer): { itemId: string | null; declines: boolean; send: () => void } {
     const open = this.#open.get(interactionId);
     if (open === undefined) throw new Error(`The request ${interactionId} is not open.`);
     const { interaction } = open.ask;

@@ -11,8 +11,8 @@ export interface ChoicesPort {
   name: string;
   dialect: AcpDialect;
   /** A request about the session; its id is added. */
-  request(method: string, params: object): Promise<unknown>;
-  report(state: SessionState): void;
+  readonly request: (method: string, params: object) => Promise<unknown>;
+  readonly report: (state: SessionState) => void;
 }
 
 /** Model, thinking and mode of a session: what can be chosen, what is, and how it is changed. */

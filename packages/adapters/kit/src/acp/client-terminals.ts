@@ -83,8 +83,7 @@ export class ClientTerminals {
     };
     for (const stream of [child.stdout, child.stderr]) {
       const decoder = new StringDecoder("utf8");
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-      stream?.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
+      stream.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
     }
     const end = (exitCode: number | null, signal: string | null): void => {
       terminal.exit ??= { exitCode, signal };

@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   /** A request of the agent; what it resolves with is the result. `signal` aborts when the agent takes it back or ends. */
   onRequest: Readonly<Record<string, (params: AcpObject, signal: AbortSignal) => Promise<unknown>>>;
   /** The program ended without being asked to; nothing follows. */
-  onEnd(error: HarnessError): void;
+  readonly onEnd: (error: HarnessError) => void;
 }
 
 const START_PATIENCE_MS = 60_000;

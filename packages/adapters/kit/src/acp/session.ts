@@ -63,7 +63,8 @@ export class AcpSession implements HarnessSession {
   #turnOpen = false;
   readonly #files: ClientFiles;
   readonly #terminals: ClientTerminals;
-  #connection!: AcpConnection;
+  /** Set by `#open`, before the session is handed out. */
+  #opened: AcpConnection | null = null;
   #teller: AcpTeller | null = null;
   #sessionId = "";
   #file: string | null = null;
@@ -204,7 +205,16 @@ export class AcpSession implements HarnessSession {
     } finally {
       this.#preparing = false;
     }
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
+    await this.#cancelIfAsked();
+  }
+
+  get #connection(): AcpConnection {
+    if (this.#opened === null) throw new Error(`${this.#setup.name} is not started`);
+    return this.#opened;
+  }
+
+  /** A cancel that came while the prompt was being prepared. */
+  async #cancelIfAsked(): Promise<void> {
     if (this.#cancelEarly) await this.cancel();
   }
 
@@ -216,7 +226,7 @@ export class AcpSession implements HarnessSession {
       terminal: setup.client?.terminals === true,
       ...(forms ? { elicitation: { form: {} } } : {}),
     };
-    this.#connection = await AcpConnection.start({
+    this.#opened = await AcpConnection.start({
       name: setup.name, command: setup.command, cwd: setup.options.cwd, env: setup.env, clientCapabilities,
       log: (...entry) => setup.environment.log(...entry),
       onNotification: (method, params) => this.#notified(method, params),
@@ -284,15 +294,11 @@ export class AcpSession implements HarnessSession {
     }
     if (terminals === true) {
       const { create, output, waitForExit, kill, release } = methods.client.terminal;
-      // eslint-disable-next-line @typescript-eslint/require-await
-      requests[create] = async (params) => this.#terminals.create(params);
-      // eslint-disable-next-line @typescript-eslint/require-await
-      requests[output] = async (params) => this.#terminals.output(params);
+      requests[create] = (params) => settled(() => this.#terminals.create(params));
+      requests[output] = (params) => settled(() => this.#terminals.output(params));
       requests[waitForExit] = (params, signal) => this.#terminals.waitForExit(params, signal);
-      // eslint-disable-next-line @typescript-eslint/require-await
-      requests[kill] = async (params) => this.#terminals.kill(params);
-      // eslint-disable-next-line @typescript-eslint/require-await
-      requests[release] = async (params) => this.#terminals.release(params);
+      requests[kill] = (params) => settled(() => this.#terminals.kill(params));
+      requests[release] = (params) => settled(() => this.#terminals.release(params));
     }
     return requests;
   }
@@ -449,8 +455,7 @@ export class AcpSession implements HarnessSession {
   }
 
   async #release(): Promise<void> {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
-    await Promise.all([this.#connection?.close(), this.#terminals.close()]);
+    await Promise.all([this.#opened?.close(), this.#terminals.close()]);
   }
 
   #now(): number {
@@ -461,4 +466,9 @@ export class AcpSession implements HarnessSession {
     if (this.#over === "closed" || this.#closing !== null) throw new Error("The session is closed.");
     if (this.#over === "faulted") throw new Error("The session has failed; resume it to go on.");
   }
+}
+
+/** What a call gives or throws, as a promise. */
+function settled(work: () => unknown): Promise<unknown> {
+  return new Promise((resolve) => resolve(work()));
 }

@@ -5,7 +5,7 @@ export interface PromptAnswer {
   outcome: TurnOutcome;
   usage: UsageReport | null;
   /** Events that close what is open of the updates. */
-  end(): HarnessEvent[];
+  readonly end: () => HarnessEvent[];
   /** Nothing more can come: the session is being closed. */
   last: boolean;
 }
