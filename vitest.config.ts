@@ -5,9 +5,6 @@ import { defineConfig } from "vitest/config";
 const hasRecordings = existsSync(new URL("../shared/data", import.meta.url));
 if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.recorded.test.ts are left out\n");
 
-/** On a shared machine a test that waits for another program may wait too long; it is given another try there, and the report names it. */
-const retry = process.env["CI"] === undefined ? 0 : 2;
-
 /** Tests that install and drive harness programs, or take minutes: a command of their own. */
 const harnessTests = ["claude", "claude-tui", "kimi", "codex-history", "faults"].map((name) => `tests/real/${name}.test.ts`);
 
@@ -32,7 +29,6 @@ export default defineConfig({
           include: ["packages/**/*.test.ts", "tests/**/*.test.ts", "tools/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/dist/**", "tests/real/**", ...(hasRecordings ? [] : ["**/*.recorded.test.ts"])],
           testTimeout: 20_000,
-          retry,
         },
       },
       {
@@ -42,7 +38,6 @@ export default defineConfig({
           include: ["tests/real/**/*.test.ts"],
           exclude: ["**/node_modules/**", ...harnessTests],
           testTimeout: 180_000,
-          retry,
           hookTimeout: 300_000,
           fileParallelism: false,
         },
@@ -53,7 +48,6 @@ export default defineConfig({
           name: "harnesses",
           include: harnessTests,
           testTimeout: 180_000,
-          retry,
           hookTimeout: 300_000,
           fileParallelism: false,
         },

@@ -38,7 +38,8 @@ test("garbage from one client stops neither the server nor another client, and c
   let turns = 0;
   const sent = garbage(server.url, thread.id, GARBAGE_MS);
   const end = Date.now() + GARBAGE_MS;
-  while (Date.now() < end) {
+  // On a busy machine a turn may take longer than the garbage: then the others come after it.
+  while (Date.now() < end || turns < 3) {
     expect((await client.prompt(thread.id, "go on")).status).toBe("completed");
     turns += 1;
     await sleep(20);

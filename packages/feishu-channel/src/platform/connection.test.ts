@@ -37,8 +37,10 @@ describe("the long connection", () => {
     const { fake, port } = await connect({ config: { retryFromMs: 20 } });
     fake.setDiscoveryCode({ code: 1000040350 });
     fake.closeSockets();
-    await until(() => port.connection().nextTryAtMs !== null, "the pause");
-    expect(port.connection()).toMatchObject({ state: "waiting", reason: expect.stringContaining("1000040350") });
+    await until(() => {
+      const { state, reason, nextTryAtMs } = port.connection();
+      return state === "waiting" && nextTryAtMs !== null && reason?.includes("1000040350") === true;
+    }, "the pause, with its reason");
     fake.setDiscoveryCode({ code: null });
     await until(() => port.connection().state === "connected", "the connection");
   });

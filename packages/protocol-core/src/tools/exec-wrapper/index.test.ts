@@ -180,15 +180,16 @@ describe("bounds", () => {
     ["calls of calls", (n) => `tools.x()${".then(f)".repeat(n)}`],
     ["one shared object", (n) => `const o = {${Array.from({ length: 200 }, (_, i) => `k${i}: 1`).join()}};${"await tools.x(o);".repeat(n)}`],
     ["one changed list", (n) => `const a = [];${"a.push(1);".repeat(n)}await tools.x(a)`],
-  ])("takes time in proportion to the number of %s", { retry: 3 }, (_name, make) => {
+  ])("takes time in proportion to the number of %s", (_name, make) => {
     const time = (n: number): number => {
       const source = make(n);
       const started = performance.now();
       readExecProgram(source);
       return performance.now() - started;
     };
-    const small = Math.min(time(500), time(500), time(500));
-    const large = Math.min(time(8_000), time(8_000));
+    // The best of several: another program may take the processor away in the middle of one.
+    const small = Math.min(...Array.from({ length: 5 }, () => time(500)));
+    const large = Math.min(...Array.from({ length: 5 }, () => time(8_000)));
     // Sixteen times the work; quadratic growth would give 256.
     expect(large / Math.max(small, 2)).toBeLessThan(100);
   });
