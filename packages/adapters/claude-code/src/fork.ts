@@ -1,8 +1,7 @@
 import { open, rm, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readPieces, scanLines, type FilePiece } from "@foldcast/adapter-kit";
+import { readPieces, scanLines, type FilePiece, filledString, parseRecord } from "@foldcast/adapter-kit";
 import { openSession } from "./history/session-index.ts";
-import { filledString, parseRecord } from "./history/record.ts";
 
 const BATCH_BYTES = 1024 * 1024;
 

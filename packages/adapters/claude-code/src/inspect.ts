@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HarnessEnvironment, HarnessInspection, HarnessModel } from "@foldcast/protocol-core/harness";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
-import { filledString, objectOf, stringOf } from "./history/record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
 import type { Frame } from "./program/frame.ts";
 import { ClaudeProgram } from "./program/program.ts";
 

@@ -1,6 +1,6 @@
 import { readFile, realpath } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { filledString, objectOf, parseRecord } from "./history/record.ts";
+import { filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
 
 const PACKAGE = "@openai/codex";
 const MAX_LEVELS = 4;

@@ -1,6 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { AcpSession, findProgram } from "@foldcast/adapter-kit/acp";
+import { AcpSession } from "@foldcast/adapter-kit/acp";
+import { findProgram } from "@foldcast/adapter-kit";
 import type { HarnessAdapter, HarnessEnvironment, HarnessInspection, HarnessSession, OpenRequest, SessionOptions } from "@foldcast/protocol-core/harness";
 import { SideFiles } from "./history/side-files.ts";
 import { history } from "./history/source.ts";

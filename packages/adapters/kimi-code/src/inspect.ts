@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { withoutSecrets } from "@foldcast/adapter-kit/acp";
+import { withoutSecrets, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import type { HarnessInspection, HarnessModel } from "@foldcast/protocol-core/harness";
-import { filledString, type JsonRecord, objectOf, parseRecord } from "./history/record.ts";
 
 const run = promisify(execFile);
 const PATIENCE_MS = 60_000;

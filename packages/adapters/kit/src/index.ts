@@ -2,3 +2,6 @@ export * from "./queue.ts";
 export * from "./child.ts";
 export * from "./jsonl.ts";
 export * from "./history/index.ts";
+export * from "./json.ts";
+export { withoutSecrets } from "./secrets.ts";
+export { findProgram } from "./programs.ts";

@@ -1,5 +1,6 @@
 import type { ChildAgent, HarnessEvent, HarnessItem, ItemOutcome } from "@foldcast/protocol-core/harness";
-import { blocksOf, type ContentBlock, filledString, messageOf, objectOf, type SessionRecord, stringOf, timeOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { blocksOf, type ContentBlock, messageOf, type SessionRecord, timeOf } from "./record.ts";
 import { textOf } from "./results.ts";
 import { childRef } from "./session-file.ts";
 

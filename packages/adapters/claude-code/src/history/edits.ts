@@ -1,6 +1,6 @@
 import type { DiffHunk, FileEdit } from "@foldcast/protocol-core/harness";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
-import { objectOf, stringOf } from "./record.ts";
+import { objectOf, stringOf } from "@foldcast/adapter-kit";
 
 const EDIT_TOOLS: ReadonlySet<string> = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
 

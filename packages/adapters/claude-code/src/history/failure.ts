@@ -1,5 +1,6 @@
 import type { HarnessError } from "@foldcast/protocol-core/harness";
-import { blocksOf, filledString, messageOf, objectOf, type SessionRecord, stringOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { blocksOf, messageOf, type SessionRecord } from "./record.ts";
 
 /**
  * What a line says about the failure of its turn; null when it says none. An API error is written as a message of the

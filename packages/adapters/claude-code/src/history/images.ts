@@ -1,5 +1,6 @@
 import { isJsonObject, type ToolContentItem, type UserInput } from "@foldcast/protocol-core/wire";
-import { type ContentBlock, filledString, objectOf, stringOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { type ContentBlock } from "./record.ts";
 
 /** Longest image that is handed on, in base64 characters: a thread of screenshots must stay readable. */
 export const MAX_IMAGE_CHARACTERS = 1024 * 1024;

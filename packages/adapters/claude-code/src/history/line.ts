@@ -1,5 +1,6 @@
 import { isJsonObject } from "@foldcast/protocol-core/wire";
-import { filledString, isToolResult, isToolUse, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
+import { filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
+import { isToolResult, isToolUse, messageOf, type SessionRecord } from "./record.ts";
 
 /** What the index needs of one line. */
 export interface LineFacts {

@@ -1,8 +1,7 @@
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
-import { DiagnosticCounter, scanLines } from "@foldcast/adapter-kit";
+import { DiagnosticCounter, scanLines, filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import type { SessionPeek } from "@foldcast/protocol-core/harness";
-import { filledString, objectOf, parseRecord } from "./record.ts";
 import { describeFile, isSubAgentFile } from "./session-file.ts";
 import { SessionScan } from "./session-scan.ts";
 

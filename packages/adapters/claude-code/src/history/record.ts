@@ -1,53 +1,9 @@
+import { type JsonRecord, objectOf } from "@foldcast/adapter-kit";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 
 /** One line of a session file as it stands there. Nothing is promised about any member. */
-export type SessionRecord = Readonly<Record<string, unknown>>;
-export type ContentBlock = Readonly<Record<string, unknown>>;
-
-export function parseRecord(text: string): SessionRecord | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Deeper than any call's input; what is deeper could not be written out again. */
-const MAX_DEPTH = 200;
-const TOO_DEEP = "[nested too deeply to show]";
-
-/** The record itself, or a copy in which a note stands for what is nested too deeply. */
-export function withoutDepths(record: SessionRecord): SessionRecord {
-  return isTooDeep(record, 0) ? (cutDepths(record, 0) as SessionRecord) : record;
-}
-
-function isTooDeep(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === MAX_DEPTH) return true;
-  for (const member of Object.values(value)) if (typeof member === "object" && isTooDeep(member, depth + 1)) return true;
-  return false;
-}
-
-function cutDepths(value: unknown, depth: number): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (depth === MAX_DEPTH) return TOO_DEEP;
-  if (Array.isArray(value)) return value.map((member) => cutDepths(member, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cutDepths(member, depth + 1)]));
-}
-
-export function stringOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-/** A string that says something; null for an empty one. */
-export function filledString(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
-
-export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isJsonObject(value) ? value : {};
-}
+export type SessionRecord = JsonRecord;
+export type ContentBlock = JsonRecord;
 
 /** Unix milliseconds of an ISO time; null when there is none. */
 export function timeOf(record: SessionRecord): number | null {
@@ -93,10 +49,4 @@ export function isToolUse(block: ContentBlock): boolean {
 export function isToolResult(block: ContentBlock): boolean {
   const type = block["type"];
   return typeof type === "string" && type.endsWith("tool_result");
-}
-
-/** Whitespace of a text made single spaces, cut to `length` characters. */
-export function firstWords(text: string, length: number): string {
-  const words = text.slice(0, length * 8).replace(/\s+/g, " ").trim().slice(0, length);
-  return words.replace(/[\ud800-\udbff]$/, "");
 }

@@ -2,7 +2,8 @@ import type { FileEdit, ItemOutcome, ItemResult } from "@foldcast/protocol-core/
 import type { ToolContentItem } from "@foldcast/protocol-core/wire";
 import { editsOf } from "./edits.ts";
 import { imageContent, withoutImageBytes } from "./images.ts";
-import { blocksOf, type ContentBlock, filledString, isCutOff, isToolResult, messageOf, objectOf, type SessionRecord, stringOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { blocksOf, type ContentBlock, isCutOff, isToolResult, messageOf, type SessionRecord } from "./record.ts";
 
 /** A call as far as its result needs it. */
 export interface Call {

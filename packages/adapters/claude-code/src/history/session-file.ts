@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { filledString, objectOf, parseRecord } from "./record.ts";
+import { filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import type { SessionScan } from "./session-scan.ts";
 
 /** Who a file belongs to, by its name, its place and its lines. */

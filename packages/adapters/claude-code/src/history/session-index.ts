@@ -1,14 +1,10 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf, stillBeginsWith } from "@foldcast/adapter-kit";
+import { changeSince, DiagnosticCounter, fileState, type FileState, stillBeginsWith, recordsOf, turnLines, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
-import { parseRecord, type SessionRecord, withoutDepths } from "./record.ts";
 import { type KeptScan, SessionScan } from "./session-scan.ts";
 import { describeFile, isSubAgentFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
-
-/** A line of the index as it is now; the file may have changed since. */
-type Line = { record: SessionRecord; whole: boolean } | { record: null; sample: string };
 
 /** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
 const KEPT_VERSION = 2;
@@ -20,9 +16,6 @@ interface KeptIndex {
   counted: string[];
   diagnostics: HistoryDiagnostic[];
 }
-
-/** Small turns are read together. */
-const BATCH_BYTES = 1024 * 1024;
 
 /** Index of one saved session; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
@@ -78,10 +71,7 @@ export class SessionIndex implements HistoryIndex {
     const file = await open(this.file);
     try {
       let index = Math.max(0, from);
-      for (const batch of batches(turns)) {
-        const lines = await this.#recordsOf(batch, file);
-        for (const [at, turn] of batch.entries()) yield { index: index++, events: this.#eventsOf(turn, lines[at]!) };
-      }
+      for await (const { turn, lines } of turnLines(turns, file)) yield { index: index++, events: this.#eventsOf(turn, lines) };
     } finally {
       await file.close();
     }
@@ -109,37 +99,10 @@ export class SessionIndex implements HistoryIndex {
     return Promise.resolve();
   }
 
-  async #recordsOf(turns: readonly IndexedTurn[], file: FileHandle): Promise<Line[][]> {
-    const lines: Line[][] = turns.map(() => []);
-    const pieces: FilePiece[] = [];
-    const owners: Line[][] = [];
-    turns.forEach((turn, at) => {
-      for (const piece of turn.pieces.list()) {
-        pieces.push(piece);
-        owners.push(lines[at]!);
-      }
-    });
-    await readPieces(file, pieces, (bytes, start, end, piece) => {
-      const record = parseRecord(bytes.toString("utf8", start, end));
-      if (record === null) return void owners[piece]!.push({ record: null, sample: sampleOf(bytes, start, end) });
-      const shown = withoutDepths(record);
-      owners[piece]!.push({ record: shown, whole: shown === record });
-    });
-    return lines;
-  }
-
-  #eventsOf(turn: IndexedTurn, lines: readonly Line[]): HarnessEvent[] {
+  #eventsOf(turn: IndexedTurn, lines: readonly TurnLine[]): HarnessEvent[] {
     const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
     this.#counted.add(turn.key);
-    const records: SessionRecord[] = [];
-    for (const line of lines) {
-      if (line.record === null) diagnostics.count("line.unusable", line.sample);
-      else {
-        if (!line.whole) diagnostics.count("line.tooDeep");
-        records.push(line.record);
-      }
-    }
-    return turnEvents(turn, records, {
+    return turnEvents(turn, recordsOf(lines, diagnostics), {
       sessionId: this.#about.sessionId,
       cwd: this.#scan.cwd,
       subAgents: this.#subAgents,
@@ -167,21 +130,6 @@ export class SessionIndex implements HistoryIndex {
       await file.close();
     }
   }
-}
-
-function* batches(turns: readonly IndexedTurn[]): Generator<IndexedTurn[]> {
-  let batch: IndexedTurn[] = [];
-  let bytes = 0;
-  for (const turn of turns) {
-    if (batch.length > 0 && bytes + turn.pieces.bytes > BATCH_BYTES) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(turn);
-    bytes += turn.pieces.bytes;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
-import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, sampleOf, scanLines, filledString, firstWords, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import { failureOf, turnLimitFailure } from "./failure.ts";
 import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
-import { filledString, firstWords, isCutOff, isFiller, messageOf, objectOf, parseRecord, type SessionRecord } from "./record.ts";
+import { isCutOff, isFiller, messageOf, type SessionRecord } from "./record.ts";
 import { type KeptTurnList, type LinePlace, TurnList } from "./turn-list.ts";
 import { commandOutput, readUserContent } from "./user-content.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { HistorySource } from "@foldcast/protocol-core/harness";
 import { looksLikeOwnLine } from "./line.ts";
 import { peekSession, supersededFiles } from "./peek.ts";
-import { filledString } from "./record.ts";
+import { filledString } from "@foldcast/adapter-kit";
 import { openSession } from "./session-index.ts";
 
 /** Saved sessions of Claude Code: `projects/<folder>/<session>.jsonl` and the files of their sub-agents. */

@@ -1,7 +1,6 @@
-import { PieceList } from "@foldcast/adapter-kit";
+import { PieceList, firstWords } from "@foldcast/adapter-kit";
 import type { HarnessError, TurnOutcome } from "@foldcast/protocol-core/harness";
 import type { BlockFacts, LineFacts } from "./line.ts";
-import { firstWords } from "./record.ts";
 import type { UserContent } from "./user-content.ts";
 import { isAnsweredCommand } from "./user-content.ts";
 

@@ -1,11 +1,11 @@
-import type { DiagnosticCounter } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
 import type { HarnessEvent, UsageReport } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { type AgentCall, agentItem, childrenAfter, type InlineAgent, isAgentCall, runningChildren } from "./agents.ts";
 import { retryOf } from "./failure.ts";
 import { isOmittedImage } from "./images.ts";
 import { noticeEvents } from "./notice.ts";
-import { blocksOf, type ContentBlock, filledString, isFiller, isToolResult, isToolUse, messageOf, objectOf, type SessionRecord, stringOf, timeOf } from "./record.ts";
+import { blocksOf, type ContentBlock, isFiller, isToolResult, isToolUse, messageOf, type SessionRecord, timeOf } from "./record.ts";
 import { resultOf } from "./results.ts";
 import { commandOutput, isNotice, readUserContent, tagged } from "./user-content.ts";
 

@@ -1,5 +1,6 @@
 import type { UsageReport } from "@foldcast/protocol-core/harness";
-import { filledString, messageOf, objectOf, type SessionRecord } from "./record.ts";
+import { filledString, objectOf } from "@foldcast/adapter-kit";
+import { messageOf, type SessionRecord } from "./record.ts";
 
 /**
  * Token counts of the API's answers. Every line of a message repeats them, in older versions with what was known by

@@ -1,6 +1,7 @@
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { imageInput } from "./images.ts";
-import { blocksOf, type ContentBlock, filledString, isToolResult, stringOf } from "./record.ts";
+import { filledString, stringOf } from "@foldcast/adapter-kit";
+import { blocksOf, type ContentBlock, isToolResult } from "./record.ts";
 
 /**
  * What the content of a `user` line is. A user line is a prompt only when nothing else fits: Claude Code also writes

@@ -2,7 +2,7 @@ import type { InteractionAnswer, InteractionRequest, QuestionSpec } from "@foldc
 import { readElicitationSchema } from "@foldcast/protocol-core/interaction";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { editsOf } from "../history/edits.ts";
-import { filledString, objectOf, stringOf } from "../history/record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
 import type { OpenCall } from "../history/turn-reader.ts";
 import type { Frame, ProgramRequest } from "../program/frame.ts";
 

@@ -1,5 +1,6 @@
 import type { HarnessEvent, UsageReport } from "@foldcast/protocol-core/harness";
-import { blocksOf, filledString, messageOf, objectOf, type SessionRecord, stringOf } from "../history/record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { blocksOf, messageOf, type SessionRecord } from "../history/record.ts";
 import { usageReport } from "../history/usage.ts";
 import type { Frame } from "../program/frame.ts";
 

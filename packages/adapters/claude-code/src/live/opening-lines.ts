@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
-import { filledString, messageOf, parseRecord, type SessionRecord } from "../history/record.ts";
+import { filledString, parseRecord } from "@foldcast/adapter-kit";
+import { messageOf, type SessionRecord } from "../history/record.ts";
 import { readUserContent } from "../history/user-content.ts";
 
 /** Beside the conversation the file holds what was sent to the model, in long lines. */

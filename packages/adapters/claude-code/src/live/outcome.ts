@@ -1,5 +1,5 @@
 import type { HarnessError, TurnOutcome } from "@foldcast/protocol-core/harness";
-import { filledString, stringOf } from "../history/record.ts";
+import { filledString, stringOf } from "@foldcast/adapter-kit";
 import type { Frame } from "../program/frame.ts";
 
 const WORDS: Readonly<Record<string, string>> = {

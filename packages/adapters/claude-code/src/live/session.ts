@@ -1,9 +1,8 @@
-import { EventQueue } from "@foldcast/adapter-kit";
+import { EventQueue, filledString, stringOf } from "@foldcast/adapter-kit";
 import type {
   HarnessEnvironment, HarnessError, HarnessEvent, HarnessSession, InteractionAnswer, InteractionClosedReason, SessionOptions, SessionState, TurnInput, TurnOutcome,
 } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
-import { filledString, stringOf } from "../history/record.ts";
 import { type Frame, isOfSubAgent, messageIds, requestOf } from "../program/frame.ts";
 import { expectedFile, findSession, isFile } from "../program/places.ts";
 import { ClaudeProgram, type ProgramExit } from "../program/program.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { withoutSecrets } from "../program/secrets.ts";
+import { withoutSecrets } from "@foldcast/adapter-kit";
 import { askOf } from "./asks.ts";
 import { joinedInput } from "./input.ts";
 import { effortOf, modeOf, optionArgs, optionRequests } from "./modes.ts";

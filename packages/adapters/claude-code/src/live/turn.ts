@@ -1,7 +1,7 @@
-import { DiagnosticCounter } from "@foldcast/adapter-kit";
+import { DiagnosticCounter, filledString, stringOf } from "@foldcast/adapter-kit";
 import type { HarnessError, HarnessEvent, TurnInput, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { failureOf, liveRetryOf } from "../history/failure.ts";
-import { filledString, type SessionRecord, stringOf } from "../history/record.ts";
+import { type SessionRecord } from "../history/record.ts";
 import { type OpenCall, TurnReader } from "../history/turn-reader.ts";
 import { type Frame, isOfSubAgent, messageIds, savedLine } from "../program/frame.ts";
 import { Drafts } from "./drafts.ts";

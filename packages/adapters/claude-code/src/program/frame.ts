@@ -1,5 +1,6 @@
 import { isJsonObject } from "@foldcast/protocol-core/wire";
-import { filledString, objectOf, type SessionRecord } from "../history/record.ts";
+import { filledString, objectOf } from "@foldcast/adapter-kit";
+import { type SessionRecord } from "../history/record.ts";
 
 /** One line of the program's stdout. Nothing is promised about any member. */
 export type Frame = Readonly<Record<string, unknown>>;

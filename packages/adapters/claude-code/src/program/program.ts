@@ -1,10 +1,8 @@
-import { type ChildExit, type LineChild, spawnLines } from "@foldcast/adapter-kit";
+import { type ChildExit, type LineChild, spawnLines, filledString, objectOf, parseRecord, withoutSecrets } from "@foldcast/adapter-kit";
 import type { HarnessEnvironment } from "@foldcast/protocol-core/harness";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
-import { filledString, objectOf, parseRecord } from "../history/record.ts";
 import type { Frame } from "./frame.ts";
 import { endLeftovers } from "./leftovers.ts";
-import { withoutSecrets } from "./secrets.ts";
 
 export interface ProgramStart {
   bin: string;

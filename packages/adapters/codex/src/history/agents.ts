@@ -1,7 +1,8 @@
 import type { ChildAgent, ItemOutcome } from "@foldcast/protocol-core/harness";
 import type { AgentStatus, AgentTool } from "@foldcast/protocol-core/wire";
 import type { BuiltItem } from "./slots.ts";
-import { filledString, member, objectOf, objectsOf, parseRecord, type SessionRecord, stringOf, stringsOf } from "./record.ts";
+import { filledString, objectOf, objectsOf, parseRecord, stringOf } from "@foldcast/adapter-kit";
+import { member, type SessionRecord, stringsOf } from "./record.ts";
 
 /** Agent actions by the names of tools and items, without their separators. */
 const ACTIONS: Readonly<Record<string, AgentTool>> = {

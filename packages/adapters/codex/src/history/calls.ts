@@ -5,7 +5,8 @@ import { tools } from "../tools.ts";
 import { agentAction, childrenOfCall } from "./agents.ts";
 import { nativeItem, qualifiedName } from "./native-items.ts";
 import { type CallOutput, hasNotRun, joinOutputs, outcomeOf, resultOf } from "./outputs.ts";
-import { filledString, objectsOf, parseRecord, type SessionRecord, stringOf } from "./record.ts";
+import { filledString, objectsOf, parseRecord, stringOf } from "@foldcast/adapter-kit";
+import { type SessionRecord } from "./record.ts";
 import type { BuiltItem, CallSlot } from "./slots.ts";
 
 /** A tool map that knows no tool: a call that did not run is shown with its name, and is not what it asked for. */

@@ -1,5 +1,6 @@
 import type { DiffHunk, FileEdit } from "@foldcast/protocol-core/harness";
-import { filledString, member, objectOf, stringOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { member } from "./record.ts";
 
 /**
  * The edits of a `FileChange`: path → `{type: add|delete, content}` or `{type: update, unified_diff, move_path}`. Sorted

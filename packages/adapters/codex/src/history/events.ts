@@ -1,4 +1,5 @@
-import { finiteNumber, type SessionRecord, secondsTime } from "./record.ts";
+import { finiteNumber } from "@foldcast/adapter-kit";
+import { type SessionRecord, secondsTime } from "./record.ts";
 import { errorOf } from "./failure.ts";
 import type { TurnEnd } from "./turn-list.ts";
 

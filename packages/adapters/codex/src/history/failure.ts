@@ -1,5 +1,6 @@
 import type { HarnessError } from "@foldcast/protocol-core/harness";
-import { filledString, objectOf, type SessionRecord } from "./record.ts";
+import { filledString, objectOf } from "@foldcast/adapter-kit";
+import { type SessionRecord } from "./record.ts";
 
 /** Error codes of the wire without data (Codex 0.171); a rollout writes them with underscores. */
 const CODES: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
-import { filledString, member, objectOf, type SessionRecord, stringOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { member, type SessionRecord } from "./record.ts";
 
 /**
  * The completed item that an event of before 0.145 tells, in the form that `item_completed` has since; null for events

@@ -1,5 +1,6 @@
 import { SILENT_EVENTS } from "./events.ts";
-import { filledString, objectOf, type SessionRecord, stringOf, textsOf } from "./record.ts";
+import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { type SessionRecord, textsOf } from "./record.ts";
 import type { LineEffect } from "./turn-list.ts";
 
 /** What a record of the model's API or an event is for the index; `silent` lines are never read again. */

@@ -1,4 +1,5 @@
-import { filledString, finiteNumber, isoTime, objectOf, type SessionRecord } from "./record.ts";
+import { filledString, finiteNumber, objectOf } from "@foldcast/adapter-kit";
+import { isoTime, type SessionRecord } from "./record.ts";
 
 /**
  * What one line of a rollout is, whatever generation wrote it.

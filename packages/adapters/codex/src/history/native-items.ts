@@ -4,7 +4,8 @@ import type { CommandExecutionItem, ToolContentItem, WebSearchAction } from "@fo
 import { activityItem, collabItem } from "./agents.ts";
 import { editsOf } from "./edits.ts";
 import { readOutput } from "./outputs.ts";
-import { durationOf, filledString, finiteNumber, member, objectOf, objectsOf, type SessionRecord, stringOf, stringsOf } from "./record.ts";
+import { filledString, finiteNumber, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
+import { durationOf, member, type SessionRecord, stringsOf } from "./record.ts";
 import type { BuiltItem } from "./slots.ts";
 
 /** Types of items that are read here (0.171 and before). */

@@ -1,7 +1,8 @@
 import type { ItemOutcome, ItemResult } from "@foldcast/protocol-core/harness";
 import { readExecOutput } from "@foldcast/protocol-core/tools";
 import type { ToolContentItem } from "@foldcast/protocol-core/wire";
-import { filledString, objectOf, objectsOf, type SessionRecord, stringOf } from "./record.ts";
+import { filledString, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
+import { type SessionRecord } from "./record.ts";
 import { isOmitted, omittedImage } from "./user-input.ts";
 
 /** A call's output as text, and in parts where it has several. */

@@ -2,7 +2,8 @@ import type { TurnOutcome } from "@foldcast/protocol-core/harness";
 import { type ExecCall, readExecOutput, readExecProgram } from "@foldcast/protocol-core/tools";
 import { callItem, isProgram } from "./calls.ts";
 import { nativeItem } from "./native-items.ts";
-import { objectOf, stringOf, stringsOf } from "./record.ts";
+import { objectOf, stringOf } from "@foldcast/adapter-kit";
+import { stringsOf } from "./record.ts";
 import type { BuiltItem, CallSlot, NativeSlot, Slot } from "./slots.ts";
 
 type ResolvedCall = Extract<ExecCall, { status: "resolved" }>;

@@ -1,21 +1,16 @@
-import { open, type FileHandle } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf } from "@foldcast/adapter-kit";
+import { changeSince, DiagnosticCounter, fileState, type FileState, recordsOf, turnLines, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { findRollout } from "./fork-parent.ts";
-import { parseRecord, type SessionRecord, withoutDepths } from "./record.ts";
 import { idsInName } from "./session-meta.ts";
 import { nameOf } from "./thread-names.ts";
 import { SessionScan } from "./session-scan.ts";
 import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 
-/** A line of the index as it is now; the file may have changed since. */
-type Line = { record: SessionRecord; whole: boolean } | { record: null; sample: string };
 type ReadTurn = { index: number; events: readonly HarnessEvent[] };
 
-/** Small turns are read together. */
-const BATCH_BYTES = 1024 * 1024;
 /** Forks of forks that are followed. */
 const MAX_FORKS = 32;
 
@@ -103,49 +98,19 @@ export class SessionIndex implements HistoryIndex {
     const file = await open(this.file);
     try {
       let index = from;
-      for (const batch of batches(turns)) {
-        const lines = await this.#recordsOf(batch, file);
-        for (const [at, turn] of batch.entries()) {
-          yield { index: shift + index, events: this.#eventsOf(turn, outcomeOf(turn, index === all.length - 1), lines[at]!) };
-          index++;
-        }
+      for await (const { turn, lines } of turnLines(turns, file)) {
+        yield { index: shift + index, events: this.#eventsOf(turn, outcomeOf(turn, index === all.length - 1), lines) };
+        index++;
       }
     } finally {
       await file.close();
     }
   }
 
-  async #recordsOf(turns: readonly IndexedTurn[], file: FileHandle): Promise<Line[][]> {
-    const lines: Line[][] = turns.map(() => []);
-    const pieces: FilePiece[] = [];
-    const owners: Line[][] = [];
-    turns.forEach((turn, at) => {
-      for (const piece of turn.pieces.list()) {
-        pieces.push(piece);
-        owners.push(lines[at]!);
-      }
-    });
-    await readPieces(file, pieces, (bytes, start, end, piece) => {
-      const record = parseRecord(bytes.toString("utf8", start, end));
-      if (record === null) return void owners[piece]!.push({ record: null, sample: sampleOf(bytes, start, end) });
-      const shown = withoutDepths(record);
-      owners[piece]!.push({ record: shown, whole: shown === record });
-    });
-    return lines;
-  }
-
-  #eventsOf(turn: IndexedTurn, outcome: TurnOutcome, lines: readonly Line[]): HarnessEvent[] {
+  #eventsOf(turn: IndexedTurn, outcome: TurnOutcome, lines: readonly TurnLine[]): HarnessEvent[] {
     const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
     this.#counted.add(turn.key);
-    const records: SessionRecord[] = [];
-    for (const line of lines) {
-      if (line.record === null) diagnostics.count("line.unusable", line.sample);
-      else {
-        if (!line.whole) diagnostics.count("line.tooDeep");
-        records.push(line.record);
-      }
-    }
-    return turnEvents({ turn, outcome, records, sessionId: this.nativeSessionId, cwd: this.cwd, diagnostics });
+    return turnEvents({ turn, outcome, records: recordsOf(lines, diagnostics), sessionId: this.nativeSessionId, cwd: this.cwd, diagnostics });
   }
 
   async #refresh(): Promise<boolean> {
@@ -175,21 +140,6 @@ export class SessionIndex implements HistoryIndex {
 function outcomeOf(turn: IndexedTurn, isLast: boolean): TurnOutcome {
   if (turn.end !== null) return turn.end;
   return isLast && (turn.explicit || turn.busy) ? { status: "cancelled" } : { status: "unknown" };
-}
-
-function* batches(turns: readonly IndexedTurn[]): Generator<IndexedTurn[]> {
-  let batch: IndexedTurn[] = [];
-  let bytes = 0;
-  for (const turn of turns) {
-    if (batch.length > 0 && bytes + turn.pieces.bytes > BATCH_BYTES) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(turn);
-    bytes += turn.pieces.bytes;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** Indexes a rollout. Rejects with a readable message when it cannot be read or holds no session. */

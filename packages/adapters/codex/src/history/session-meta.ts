@@ -1,4 +1,5 @@
-import { filledString, finiteNumber, isoTime, objectOf, type SessionRecord } from "./record.ts";
+import { filledString, finiteNumber, objectOf } from "@foldcast/adapter-kit";
+import { isoTime, type SessionRecord } from "./record.ts";
 
 /** Who a session is, by its first line. */
 export interface SessionMeta {

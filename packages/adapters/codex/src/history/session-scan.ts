@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, sampleOf, scanLines, filledString, finiteNumber, firstWords, objectOf, parseRecord, stringOf } from "@foldcast/adapter-kit";
 import { abortion, completion } from "./events.ts";
 import { endsTurn, errorOf } from "./failure.ts";
 import { type LineRole, roleOfEvent, roleOfItem, turnIdOf } from "./line-effect.ts";
 import { isOwnLine, readLine, type RolloutLine } from "./line.ts";
-import { filledString, finiteNumber, firstWords, objectOf, parseRecord, type SessionRecord, secondsTime, stringOf, textsOf } from "./record.ts";
+import { type SessionRecord, secondsTime, textsOf } from "./record.ts";
 import { readMeta, type SessionMeta, timeOfId } from "./session-meta.ts";
 import { TurnList, type LinePlace } from "./turn-list.ts";
 import { usageOfEvent, usageOfRecord } from "./usage.ts";

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import type { HistorySource } from "@foldcast/protocol-core/harness";
 import { ENVELOPE_HEAD, isOwnLine, readLine } from "./line.ts";
 import { peekSession, supersededFiles } from "./peek.ts";
-import { filledString, parseRecord } from "./record.ts";
+import { filledString, parseRecord } from "@foldcast/adapter-kit";
 import { openSession } from "./session-index.ts";
 
 /** Saved sessions of Codex: rollouts, `rollout-<time>-<id>.jsonl`. */

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codexHomeOf } from "./fork-parent.ts";
-import { filledString, firstWords, parseRecord } from "./record.ts";
+import { filledString, firstWords, parseRecord } from "@foldcast/adapter-kit";
 
 const TITLE_CHARACTERS = 500;
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,5 @@
-import { PieceList } from "@foldcast/adapter-kit";
+import { PieceList, firstWords } from "@foldcast/adapter-kit";
 import type { HarnessError, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
-import { firstWords } from "./record.ts";
 
 const PROMPT_CHARACTERS = 200;
 

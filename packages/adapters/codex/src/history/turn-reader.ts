@@ -1,4 +1,4 @@
-import type { DiagnosticCounter } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, filledString, finiteNumber, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 import { readExecOutput } from "@foldcast/protocol-core/tools";
 import type { MessagePhase } from "@foldcast/protocol-core/wire";
 import { childOfActivity } from "./agents.ts";
@@ -7,7 +7,7 @@ import { SILENT_EVENTS } from "./events.ts";
 import { itemOfEvent } from "./legacy-events.ts";
 import { readLine, type RolloutLine } from "./line.ts";
 import { genericItem, isKnownItem, searchAction } from "./native-items.ts";
-import { filledString, finiteNumber, member, objectOf, objectsOf, type SessionRecord, stringOf, textsOf } from "./record.ts";
+import { member, type SessionRecord, textsOf } from "./record.ts";
 import type { CallSlot, Source } from "./slots.ts";
 import { type Told, TurnSlots } from "./turn-slots.ts";
 import { contentOfEvent, contentOfItem, contentOfUserMessage, type UserContent } from "./user-input.ts";

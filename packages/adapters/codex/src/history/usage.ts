@@ -1,5 +1,6 @@
 import type { TokenCounts, UsageReport } from "@foldcast/protocol-core/harness";
-import { finiteNumber, objectOf, type SessionRecord } from "./record.ts";
+import { finiteNumber, objectOf } from "@foldcast/adapter-kit";
+import { type SessionRecord } from "./record.ts";
 
 /** Of a `token_count` event; null where it tells rate limits alone. */
 export function usageOfEvent(payload: SessionRecord): UsageReport | null {

@@ -1,5 +1,6 @@
 import type { UserInput } from "@foldcast/protocol-core/wire";
-import { filledString, member, objectOf, objectsOf, type SessionRecord, stringOf, stringsOf } from "./record.ts";
+import { filledString, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
+import { member, type SessionRecord, stringsOf } from "./record.ts";
 
 /** What a person sent. Empty where a record holds only text that the harness put in for the model. */
 export interface UserContent {

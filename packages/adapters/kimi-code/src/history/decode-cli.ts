@@ -1,7 +1,7 @@
 import type { NotedLine, ShownDiff, WireNote } from "./notes.ts";
 import { inputOf, outputOf, spokenPart } from "./parts.ts";
 import { questionsOf } from "./questions.ts";
-import { filledString, type JsonRecord, numberOf, objectOf, objectsOf, stringOf } from "./record.ts";
+import { filledString, type JsonRecord, finiteNumber, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 import { usageOf } from "./usage.ts";
 
 /**
@@ -9,7 +9,7 @@ import { usageOf } from "./usage.ts";
  * in seconds. Types are those of its wire protocol.
  */
 export function decodeCli(record: JsonRecord): NotedLine {
-  const seconds = numberOf(record["timestamp"]);
+  const seconds = finiteNumber(record["timestamp"]);
   return { at: seconds === null ? null : Math.round(seconds * 1000), notes: messageNotes(objectOf(record["message"])) };
 }
 
@@ -47,7 +47,7 @@ function messageNotes(message: JsonRecord): WireNote[] {
     case "ToolResult":
       return [resultNote(payload)];
     case "StatusUpdate": {
-      const usage = usageOf(payload["token_usage"], numberOf(payload["max_context_tokens"]));
+      const usage = usageOf(payload["token_usage"], finiteNumber(payload["max_context_tokens"]));
       return usage === null ? [] : [{ type: "usage", usage }];
     }
     case "ApprovalRequest": {

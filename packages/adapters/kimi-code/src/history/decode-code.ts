@@ -3,7 +3,7 @@ import { failureOf, failureOfText, retryOf } from "./failure.ts";
 import { noticeOf } from "./notice.ts";
 import { inputOf, outputOf, spokenPart, spokenParts, textInput, textOfInput } from "./parts.ts";
 import { questionsOf } from "./questions.ts";
-import { filledString, type JsonRecord, numberOf, objectOf, objectsOf, stringOf } from "./record.ts";
+import { filledString, type JsonRecord, finiteNumber, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 import { usageOf } from "./usage.ts";
 
 /**
@@ -12,7 +12,7 @@ import { usageOf } from "./usage.ts";
  */
 export function decodeCode(record: JsonRecord): NotedLine {
   const type = stringOf(record["type"]) ?? "";
-  const at = numberOf(record["time"]);
+  const at = finiteNumber(record["time"]);
   return { at, notes: record["kind"] === "event" ? twinNotes(type, record) : notesOf(type, record) };
 }
 
@@ -45,7 +45,7 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
       // A queued turn that is called off never began.
       return record["target"] === "queued" ? [] : [{ type: "cancel" }];
     case "turn.ended":
-      return [{ type: "end", outcome: outcomeOf(record), durationMs: numberOf(record["durationMs"]) }];
+      return [{ type: "end", outcome: outcomeOf(record), durationMs: finiteNumber(record["durationMs"]) }];
     case "full_compaction.begin":
       return [{ type: "compaction", phase: "begin" }];
     case "full_compaction.complete":
@@ -54,7 +54,7 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
     case "full_compaction.cancel":
       return [{ type: "compaction", phase: "cancelled" }];
     case "context.undo": {
-      const count = numberOf(record["count"]);
+      const count = finiteNumber(record["count"]);
       return count !== null && Number.isSafeInteger(count) && count > 0 ? [{ type: "undo", count }] : [];
     }
     case "context.clear":
@@ -100,7 +100,7 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
 function promptOf(record: JsonRecord): WireNote {
   const origin = objectOf(record["origin"]);
   const input = shownInput(record["input"], origin);
-  const base = { type: "prompt" as const, turnId: numberOf(record["turnId"]), undoable: isTyped(origin) };
+  const base = { type: "prompt" as const, turnId: finiteNumber(record["turnId"]), undoable: isTyped(origin) };
   if (isTyped(origin)) return { ...base, input, byPerson: true, notice: null };
   // The task that a parent gave its sub-agent is what the sub-agent was sent.
   if (origin["kind"] === "system_trigger" && origin["name"] === "subagent") return { ...base, input, byPerson: false, notice: null };
@@ -191,7 +191,7 @@ function loopNotes(event: JsonRecord): WireNote[] {
       const result = objectOf(event["result"]);
       return [{
         type: "result", callId: filledString(event["toolCallId"]), ...outputOf(result["output"]), failed: result["isError"] === true,
-        durationMs: numberOf(result["durationMs"]), diffs: [],
+        durationMs: finiteNumber(result["durationMs"]), diffs: [],
       }];
     }
     default:

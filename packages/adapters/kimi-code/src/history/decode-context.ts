@@ -1,7 +1,7 @@
 import { argumentsOf } from "./decode-code.ts";
 import type { NotedLine, WireNote } from "./notes.ts";
 import { inputOf, outputOf, partsOf, spokenParts, textOfInput } from "./parts.ts";
-import { filledString, type JsonRecord, objectOf, objectsOf, stringOf } from "./record.ts";
+import { filledString, type JsonRecord, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 
 const HARNESS_TEXT = /^\s*<(?:system|system-reminder|notification)[\s>]/;
 const COMPACTED = /^\s*<system>\s*Previous context has been compacted/;

@@ -2,7 +2,7 @@ import { decodeCli } from "./decode-cli.ts";
 import { decodeCode } from "./decode-code.ts";
 import { decodeContext } from "./decode-context.ts";
 import type { NotedLine } from "./notes.ts";
-import { type JsonRecord, objectOf } from "./record.ts";
+import { type JsonRecord, objectOf } from "@foldcast/adapter-kit";
 
 /** Kimi's formats: `code` and `cli` write `wire.jsonl`, `context` is kimi-cli's `context.jsonl`. */
 export type Dialect = "code" | "cli" | "context";

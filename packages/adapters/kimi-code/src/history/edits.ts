@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { FileEdit } from "@foldcast/protocol-core/harness";
 import type { ShownDiff } from "./notes.ts";
-import { objectOf, stringOf } from "./record.ts";
+import { objectOf, stringOf } from "@foldcast/adapter-kit";
 
 /** Tools that leave every file as it was. */
 const HARMLESS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import type { HarnessError } from "@foldcast/protocol-core/harness";
-import { filledString, type JsonRecord, numberOf, objectOf } from "./record.ts";
+import { filledString, type JsonRecord, finiteNumber, objectOf } from "@foldcast/adapter-kit";
 
 /** The error of `turn.ended` (Kimi Code 2.1.0: `{code, message, name, details{statusCode}}`). */
 export function failureOf(value: unknown): HarnessError {
@@ -7,7 +7,7 @@ export function failureOf(value: unknown): HarnessError {
   const code = filledString(error["code"]);
   return {
     message: filledString(error["message"]) ?? filledString(value) ?? code ?? "The model gave no answer.",
-    code: codeOf(numberOf(objectOf(error["details"])["statusCode"])),
+    code: codeOf(finiteNumber(objectOf(error["details"])["statusCode"])),
     details: code ?? filledString(error["name"]),
   };
 }
@@ -23,7 +23,7 @@ export function failureOfText(text: string | null): HarnessError {
 export function retryOf(record: JsonRecord): HarnessError {
   return {
     message: filledString(record["errorMessage"]) ?? "The request to the model failed.",
-    code: codeOf(numberOf(record["statusCode"])),
+    code: codeOf(finiteNumber(record["statusCode"])),
     details: filledString(record["errorName"]),
   };
 }

@@ -1,6 +1,6 @@
 import type { HarnessError, QuestionSpec, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
 import type { ToolContentItem, UserInput } from "@foldcast/protocol-core/wire";
-import type { JsonRecord } from "./record.ts";
+import type { JsonRecord } from "@foldcast/adapter-kit";
 
 /** A piece of what the model said in one step. */
 export interface SpokenPart {

@@ -1,5 +1,5 @@
 import type { Notice } from "./notes.ts";
-import { type JsonRecord, stringOf } from "./record.ts";
+import { type JsonRecord, stringOf } from "@foldcast/adapter-kit";
 
 /**
  * The prompt of a turn that nobody typed. Kimi Code wraps news in `<notification id="…" type="…">…</notification>`;

@@ -1,6 +1,6 @@
 import type { ToolContentItem, UserInput } from "@foldcast/protocol-core/wire";
 import type { SpokenPart } from "./notes.ts";
-import { filledString, type JsonRecord, objectOf, objectsOf, stringOf } from "./record.ts";
+import { filledString, type JsonRecord, objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 
 /** Longest image that is handed on, in base64 characters: a thread of screenshots must stay readable. */
 const MAX_IMAGE_CHARACTERS = 1024 * 1024;

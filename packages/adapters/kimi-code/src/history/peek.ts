@@ -1,8 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import type { SessionPeek } from "@foldcast/protocol-core/harness";
-import { DiagnosticCounter } from "@foldcast/adapter-kit";
+import { DiagnosticCounter, parseRecord } from "@foldcast/adapter-kit";
 import { decode } from "./dialects.ts";
-import { parseRecord } from "./record.ts";
 import { describeFile } from "./session-file.ts";
 import { SessionScan } from "./session-scan.ts";
 

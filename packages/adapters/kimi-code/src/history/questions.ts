@@ -1,5 +1,5 @@
 import type { QuestionSpec } from "@foldcast/protocol-core/harness";
-import { filledString, objectsOf, stringOf } from "./record.ts";
+import { filledString, objectsOf, stringOf } from "@foldcast/adapter-kit";
 
 /** Questions of `AskUserQuestion` as both programs record them; `q0`, `q1` … as Kimi's own form names them. */
 export function questionsOf(value: unknown): QuestionSpec[] {

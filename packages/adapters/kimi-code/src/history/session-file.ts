@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { childRef } from "./children.ts";
-import { filledString, type JsonRecord, numberOf, objectOf, objectsOf, parseRecord } from "./record.ts";
+import { filledString, type JsonRecord, finiteNumber, objectOf, objectsOf, parseRecord } from "@foldcast/adapter-kit";
 
 const MAX_STATE_BYTES = 4 * 1024 * 1024;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -70,7 +70,7 @@ export async function describeFile(file: string, claims: Claims): Promise<Sessio
     isChild,
     cwd: filledString(state["cwd"]) ?? claims.cwd ?? (place.sessionFolder === null ? null : await folderOfCli(place.sessionFolder)),
     title: isChild ? null : titleOf(state),
-    updatedAt: isChild ? null : numberOf(state["updatedAt"]),
+    updatedAt: isChild ? null : finiteNumber(state["updatedAt"]),
   };
 }
 

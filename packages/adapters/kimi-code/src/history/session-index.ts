@@ -1,10 +1,9 @@
-import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, DiagnosticCounter, type FilePiece, fileState, type FileState, readPieces, sampleOf } from "@foldcast/adapter-kit";
+import { open } from "node:fs/promises";
+import { changeSince, DiagnosticCounter, fileState, type FileState, turnLines, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
 import { decode } from "./dialects.ts";
 import { FileTexts } from "./edits.ts";
 import type { NotedLine, WireNote } from "./notes.ts";
-import { type JsonRecord, parseRecord, withoutDepths } from "./record.ts";
 import { describeFile, type SessionFile } from "./session-file.ts";
 import { SessionScan } from "./session-scan.ts";
 import { SideFiles } from "./side-files.ts";
@@ -12,12 +11,7 @@ import { surveyOf } from "./survey.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 import { TurnReader } from "./turn-reader.ts";
 
-/** Small turns are read together. */
-const BATCH_BYTES = 1024 * 1024;
 const BLOB_MARK = "\"blobref:";
-
-/** A line of the index as it is now; the file may have changed since. */
-type Line = { record: JsonRecord; whole: boolean; hasBlobs: boolean } | { record: null; sample: string };
 
 /** Index of one saved session; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
@@ -71,10 +65,7 @@ export class SessionIndex implements HistoryIndex {
     const file = await open(this.file);
     try {
       let index = Math.max(0, from);
-      for (const batch of batches(turns)) {
-        const lines = await linesOf(batch, file);
-        for (const [at, turn] of batch.entries()) yield { index: index++, events: await this.#eventsOf(turn, lines[at]!) };
-      }
+      for await (const { turn, lines } of turnLines(turns, file, (text) => text.includes(BLOB_MARK))) yield { index: index++, events: await this.#eventsOf(turn, lines) };
     } finally {
       await file.close();
     }
@@ -91,7 +82,7 @@ export class SessionIndex implements HistoryIndex {
     return Promise.resolve();
   }
 
-  async #eventsOf(turn: IndexedTurn, lines: readonly Line[]): Promise<HarnessEvent[]> {
+  async #eventsOf(turn: IndexedTurn, lines: readonly TurnLine[]): Promise<HarnessEvent[]> {
     const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
     this.#counted.add(turn.key);
     const noted: NotedLine[] = [];
@@ -101,7 +92,7 @@ export class SessionIndex implements HistoryIndex {
         continue;
       }
       if (!line.whole) diagnostics.count("line.tooDeep");
-      const record = line.hasBlobs ? await this.#side.withBlobs(line.record) : line.record;
+      const record = line.marked ? await this.#side.withBlobs(line.record) : line.record;
       noted.push(decode(record));
     }
     const files = new FileTexts(this.#about.cwd);
@@ -150,41 +141,6 @@ function openingOf(turn: IndexedTurn, line: NotedLine | undefined): Pick<Paramet
 function modelOf(lines: readonly NotedLine[]): string | null {
   for (const { notes } of lines) for (const note of notes) if (note.type === "model") return note.model;
   return null;
-}
-
-async function linesOf(turns: readonly IndexedTurn[], file: FileHandle): Promise<Line[][]> {
-  const lines: Line[][] = turns.map(() => []);
-  const pieces: FilePiece[] = [];
-  const owners: Line[][] = [];
-  turns.forEach((turn, at) => {
-    for (const piece of turn.pieces.list()) {
-      pieces.push(piece);
-      owners.push(lines[at]!);
-    }
-  });
-  await readPieces(file, pieces, (bytes, start, end, piece) => {
-    const text = bytes.toString("utf8", start, end);
-    const record = parseRecord(text);
-    if (record === null) return void owners[piece]!.push({ record: null, sample: sampleOf(bytes, start, end) });
-    const shown = withoutDepths(record);
-    owners[piece]!.push({ record: shown, whole: shown === record, hasBlobs: text.includes(BLOB_MARK) });
-  });
-  return lines;
-}
-
-function* batches(turns: readonly IndexedTurn[]): Generator<IndexedTurn[]> {
-  let batch: IndexedTurn[] = [];
-  let bytes = 0;
-  for (const turn of turns) {
-    if (batch.length > 0 && bytes + turn.pieces.bytes > BATCH_BYTES) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(turn);
-    bytes += turn.pieces.bytes;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** Indexes a file. Rejects with a readable message when it cannot be read or holds no session. */

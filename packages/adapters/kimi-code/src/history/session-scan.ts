@@ -1,9 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { type DiagnosticCounter, sampleOf, scanLines } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, sampleOf, scanLines, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import { decode, dialectOf } from "./dialects.ts";
 import type { NotedLine } from "./notes.ts";
-import { filledString, type JsonRecord, objectOf, parseRecord } from "./record.ts";
 import { TurnList } from "./turn-list.ts";
 
 /**

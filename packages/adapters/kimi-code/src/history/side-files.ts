@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { filledString, type JsonRecord, objectOf, objectsOf } from "./record.ts";
+import { filledString, type JsonRecord, objectOf, objectsOf } from "@foldcast/adapter-kit";
 
 /** A file beside the session that is larger is left out. */
 const MAX_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { HistorySource } from "@foldcast/protocol-core/harness";
 import { dialectOf } from "./dialects.ts";
 import { peekSession } from "./peek.ts";
-import { parseRecord } from "./record.ts";
+import { parseRecord } from "@foldcast/adapter-kit";
 import { openSession } from "./session-index.ts";
 
 /** Cut lines of a head that can be told all the same. */

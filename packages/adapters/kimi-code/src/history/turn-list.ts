@@ -1,9 +1,8 @@
-import { type FilePiece, PieceList } from "@foldcast/adapter-kit";
+import { type FilePiece, PieceList, firstWords } from "@foldcast/adapter-kit";
 import type { HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import type { NotedLine, WireNote } from "./notes.ts";
 import { textOfInput } from "./parts.ts";
-import { firstWords } from "./record.ts";
 
 const PROMPT_CHARACTERS = 200;
 

@@ -1,11 +1,10 @@
-import type { DiagnosticCounter } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, filledString, type JsonRecord, stringOf } from "@foldcast/adapter-kit";
 import type { ChildAgent, HarnessEvent, InteractionRequest, TurnOutcome } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { Children, startsAgents } from "./children.ts";
 import { argumentsOf } from "./decode-code.ts";
 import type { FileTexts } from "./edits.ts";
 import type { KnownCall, NotedLine, Notice, SpokenPart, WireNote } from "./notes.ts";
-import { filledString, type JsonRecord, stringOf } from "./record.ts";
 import { resultOf } from "./results.ts";
 import { NO_SURVEY, type Survey } from "./survey.ts";
 

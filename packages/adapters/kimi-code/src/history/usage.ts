@@ -1,5 +1,5 @@
 import type { UsageReport } from "@foldcast/protocol-core/harness";
-import { objectOf } from "./record.ts";
+import { objectOf } from "@foldcast/adapter-kit";
 
 /**
  * Token counts of one answer; null where nothing was counted. kimi-code writes `inputOther, output, inputCacheRead,

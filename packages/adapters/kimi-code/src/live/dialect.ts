@@ -2,7 +2,7 @@ import type { AcpDialect } from "@foldcast/adapter-kit/acp";
 import { argumentsOf } from "../history/decode-code.ts";
 import { outputOf } from "../history/parts.ts";
 import { resultOf } from "../history/results.ts";
-import { objectOf, objectsOf, stringOf } from "../history/record.ts";
+import { objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 
 /** Codex's profiles. Kimi asks for commands in its `default` mode and writes in its workspace without asking. */
 const PROFILES: Readonly<Record<string, string>> = { ":read-only": "default", ":workspace": "default", ":danger-full-access": "yolo" };

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { filledString, objectOf, parseRecord } from "../history/record.ts";
+import { filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

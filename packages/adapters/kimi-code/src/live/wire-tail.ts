@@ -1,8 +1,7 @@
 import { open, stat } from "node:fs/promises";
-import { scanLines } from "@foldcast/adapter-kit";
+import { scanLines, parseRecord } from "@foldcast/adapter-kit";
 import { decode } from "../history/dialects.ts";
 import type { NotedLine } from "../history/notes.ts";
-import { parseRecord } from "../history/record.ts";
 import type { SideFiles } from "../history/side-files.ts";
 
 /** While something is awaited, and while nothing is. */

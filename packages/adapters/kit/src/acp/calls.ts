@@ -2,7 +2,7 @@ import type { HarnessEvent, HarnessItem, ItemOutcome, ItemResult } from "@foldca
 import { contentOf, terminalsOf } from "./content.ts";
 import type { AcpDialect, CallView } from "./dialect.ts";
 import { editsOf } from "./edits.ts";
-import { type AcpObject, filledString, objectOf } from "./json.ts";
+import { type JsonRecord, filledString, objectOf } from "../json.ts";
 
 interface Call {
   itemId: string;
@@ -19,7 +19,7 @@ interface Call {
 export interface Demanded {
   events: HarnessEvent[];
   itemId: string | null;
-  call: AcpObject;
+  call: JsonRecord;
 }
 
 /** The end of a terminal's command, as this client's own terminals know it. */
@@ -45,7 +45,7 @@ export class AcpCalls {
   }
 
   /** Takes an update; the call is shown as soon as it is known what it is. */
-  update(update: AcpObject, at: number): HarnessEvent[] {
+  update(update: JsonRecord, at: number): HarnessEvent[] {
     const id = filledString(update["toolCallId"]);
     if (id === null) return [];
     const call = this.#merge(id, update);
@@ -61,7 +61,7 @@ export class AcpCalls {
   }
 
   /** Shows a call that something is asked about, whatever is known of it; `call` is that with what was known before. */
-  demand(update: AcpObject, at: number): Demanded {
+  demand(update: JsonRecord, at: number): Demanded {
     const id = filledString(update["toolCallId"]);
     if (id === null) return { events: [], itemId: null, call: update };
     const call = this.#merge(id, update);
@@ -104,7 +104,7 @@ export class AcpCalls {
     return [];
   }
 
-  #merge(id: string, update: AcpObject): Call {
+  #merge(id: string, update: JsonRecord): Call {
     let call = this.#calls.get(id);
     // Models use ids again; what begins behind the end of a call is another one.
     if (call === undefined || (call.ended && update["sessionUpdate"] === "tool_call")) {

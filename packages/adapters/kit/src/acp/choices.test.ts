@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { SessionState } from "@foldcast/protocol-core/harness";
 import { AcpChoices } from "./choices.ts";
 import type { AcpDialect } from "./dialect.ts";
-import type { AcpObject } from "./json.ts";
+import type { JsonRecord } from "../json.ts";
 
 const choice = (category: string, currentValue: string, values: string[]) => ({ id: `the ${category}`, category, type: "select", currentValue, options: values.map((value) => ({ value, name: value.toUpperCase() })) });
 const configOptions = [choice("model", "small", ["small", "large"]), choice("thought_level", "off", ["off", "on"]), choice("mode", "ask", ["ask", "auto"])];
 
-function choices(opened: AcpObject, answers: Record<string, unknown> = {}, dialect: AcpDialect = {}) {
+function choices(opened: JsonRecord, answers: Record<string, unknown> = {}, dialect: AcpDialect = {}) {
   const asked: [string, object][] = [];
   const states: SessionState[] = [];
   const made = new AcpChoices({

@@ -2,7 +2,7 @@ import { methods } from "@agentclientprotocol/sdk";
 import type { SessionOptions, SessionState } from "@foldcast/protocol-core/harness";
 import { type Choice, configOf, type SessionConfig, stateOfConfig } from "./config.ts";
 import type { AcpDialect } from "./dialect.ts";
-import { type AcpObject, objectOf } from "./json.ts";
+import { type JsonRecord, objectOf } from "../json.ts";
 
 type Selection = Partial<Omit<SessionOptions, "cwd">>;
 
@@ -29,7 +29,7 @@ export class AcpChoices {
   }
 
   /** The answer that opened the session. */
-  opened(answer: AcpObject): void {
+  opened(answer: JsonRecord): void {
     this.#config = configOf(answer);
     this.#port.report(stateOfConfig(this.#config));
   }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { type AcpObject, countOf, filledString, stringOf } from "./json.ts";
+import { type JsonRecord, countOf, filledString, stringOf } from "../json.ts";
 
 /** Larger files are not handed over whole; agents can ask for lines. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -17,7 +17,7 @@ export class ClientFiles {
   }
 
   /** `line` counts from 1. */
-  async read(params: AcpObject): Promise<{ content: string }> {
+  async read(params: JsonRecord): Promise<{ content: string }> {
     const text = await readFile(await this.#allowed(params), "utf8");
     const line = countOf(params["line"]);
     const limit = countOf(params["limit"]);
@@ -29,7 +29,7 @@ export class ClientFiles {
     return { content: text.split("\n").slice(from, limit === null ? undefined : from + limit).join("\n") };
   }
 
-  async write(params: AcpObject): Promise<Record<string, never>> {
+  async write(params: JsonRecord): Promise<Record<string, never>> {
     const content = stringOf(params["content"]);
     if (content === null) throw new Error("There is no content to write.");
     const path = await this.#allowed(params);
@@ -38,7 +38,7 @@ export class ClientFiles {
     return {};
   }
 
-  async #allowed(params: AcpObject): Promise<string> {
+  async #allowed(params: JsonRecord): Promise<string> {
     const path = filledString(params["path"]);
     if (path === null || !isAbsolute(path)) throw new Error("An absolute path is needed.");
     const real = await realOf(resolve(path));

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import type { TerminalState } from "./calls.ts";
-import { type AcpObject, countOf, filledString, objectsOf, stringOf } from "./json.ts";
+import { type JsonRecord, countOf, filledString, objectsOf, stringOf } from "../json.ts";
 
 /** Output kept of a terminal where the agent names no limit, in characters. */
 const OUTPUT_LIMIT = 1024 * 1024;
@@ -63,7 +63,7 @@ export class ClientTerminals {
   }
 
   /** A `command` without `args` is a line for the shell, as agents send it. */
-  create(params: AcpObject): { terminalId: string } {
+  create(params: JsonRecord): { terminalId: string } {
     const command = filledString(params["command"]);
     if (command === null) throw new Error("There is no command.");
     const args = Array.isArray(params["args"]) ? params["args"].filter((arg) => typeof arg === "string") : null;
@@ -99,25 +99,25 @@ export class ClientTerminals {
     return { terminalId: id };
   }
 
-  output(params: AcpObject): object {
+  output(params: JsonRecord): object {
     const { output, exit } = this.#get(params);
     return { output: output.text, truncated: output.truncated, ...(exit === null ? {} : { exitStatus: exit }) };
   }
 
-  async waitForExit(params: AcpObject, signal: AbortSignal): Promise<object> {
+  async waitForExit(params: JsonRecord, signal: AbortSignal): Promise<object> {
     const terminal = this.#get(params);
     const aborted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("The request was taken back.")), { once: true }));
     await Promise.race([terminal.ended, aborted]);
     return terminal.exit ?? {};
   }
 
-  kill(params: AcpObject): Record<string, never> {
+  kill(params: JsonRecord): Record<string, never> {
     stop(this.#get(params));
     return {};
   }
 
   /** Ends the command; what it wrote stays known for the call that shows it. */
-  release(params: AcpObject): Record<string, never> {
+  release(params: JsonRecord): Record<string, never> {
     stop(this.#get(params));
     return {};
   }
@@ -130,7 +130,7 @@ export class ClientTerminals {
     }));
   }
 
-  #get(params: AcpObject): Terminal {
+  #get(params: JsonRecord): Terminal {
     const id = filledString(params["terminalId"]);
     const terminal = id === null ? undefined : this.#terminals.get(id);
     if (terminal === undefined) throw new Error(`There is no terminal ${id ?? ""}.`);

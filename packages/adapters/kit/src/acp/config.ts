@@ -1,5 +1,5 @@
 import type { SessionState } from "@foldcast/protocol-core/harness";
-import { type AcpObject, filledString, objectOf, objectsOf } from "./json.ts";
+import { type JsonRecord, filledString, objectOf, objectsOf } from "../json.ts";
 
 /** How a model, a thinking level or a mode is set in a session. */
 export interface Choice {
@@ -16,7 +16,7 @@ export interface SessionConfig {
 }
 
 /** What `session/new`, `session/load` and the like say can be chosen: `configOptions`, else the older `models` and `modes`. */
-export function configOf(answer: AcpObject): SessionConfig {
+export function configOf(answer: JsonRecord): SessionConfig {
   const options = objectsOf(answer["configOptions"]);
   return {
     model: choiceOf(options, "model") ?? olderChoice(objectOf(answer["models"]), "currentModelId", "availableModels", "modelId"),
@@ -42,14 +42,14 @@ export function stateOfConfig({ model, thinking, mode }: SessionConfig): Session
   };
 }
 
-function choiceOf(options: readonly AcpObject[], category: string): Choice | null {
+function choiceOf(options: readonly JsonRecord[], category: string): Choice | null {
   const option = options.find((each) => each["category"] === category);
   const id = option === undefined ? null : filledString(option["id"]);
   if (option === undefined || id === null) return null;
   return { configId: id, current: filledString(option["currentValue"]), values: valuesOf(option["options"], "value") };
 }
 
-function olderChoice(state: AcpObject, current: string, available: string, id: string): Choice | null {
+function olderChoice(state: JsonRecord, current: string, available: string, id: string): Choice | null {
   const values = valuesOf(state[available], id);
   return values.length === 0 ? null : { configId: null, current: filledString(state[current]), values };
 }

@@ -4,7 +4,7 @@ import type { HarnessEnvironment, HarnessError } from "@foldcast/protocol-core/h
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { type ChildExit, type LineChild, spawnLines } from "../child.ts";
 import { exitError } from "./errors.ts";
-import { type AcpObject, filledString, objectOf } from "./json.ts";
+import { type JsonRecord, filledString, objectOf } from "../json.ts";
 import { endLeftovers, markedEnv } from "./leftovers.ts";
 
 export interface ConnectionOptions {
@@ -21,9 +21,9 @@ export interface ConnectionOptions {
   startPatienceMs?: number;
   log: HarnessEnvironment["log"];
   /** Every notification, in order, before anything that the agent sent after it. */
-  onNotification(method: string, params: AcpObject): void;
+  onNotification(method: string, params: JsonRecord): void;
   /** A request of the agent; what it resolves with is the result. `signal` aborts when the agent takes it back or ends. */
-  onRequest: Readonly<Record<string, (params: AcpObject, signal: AbortSignal) => Promise<unknown>>>;
+  onRequest: Readonly<Record<string, (params: JsonRecord, signal: AbortSignal) => Promise<unknown>>>;
   /** The program ended without being asked to; nothing follows. */
   readonly onEnd: (error: HarnessError) => void;
 }
@@ -39,7 +39,7 @@ const ASK_PATIENCE_MS = 60_000;
  */
 export class AcpConnection {
   /** The answer to `initialize`. */
-  about: AcpObject = {};
+  about: JsonRecord = {};
   readonly #options: ConnectionOptions;
   readonly #child: LineChild;
   readonly #id: string;
@@ -53,7 +53,7 @@ export class AcpConnection {
     this.#options = options;
     const app = client({ name: "foldcast" });
     for (const [method, handler] of Object.entries(options.onRequest)) {
-      app.onRequest<AcpObject, unknown>(method, objectOf, ({ params, signal }) => handler(params, signal));
+      app.onRequest<JsonRecord, unknown>(method, objectOf, ({ params, signal }) => handler(params, signal));
     }
     this.#connection = app.connect({ readable: this.#readable(), writable: this.#writable() });
   }
@@ -147,7 +147,7 @@ export class AcpConnection {
     return undefined;
   }
 
-  #parse(line: string): AcpObject | null {
+  #parse(line: string): JsonRecord | null {
     try {
       const value: unknown = JSON.parse(line);
       if (isJsonObject(value)) return value["jsonrpc"] === undefined ? { jsonrpc: "2.0", ...value } : value;

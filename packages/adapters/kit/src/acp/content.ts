@@ -1,11 +1,11 @@
 import type { ToolContentItem } from "@foldcast/protocol-core/wire";
-import { type AcpObject, filledString, objectOf, objectsOf, stringOf } from "./json.ts";
+import { type JsonRecord, filledString, objectOf, objectsOf, stringOf } from "../json.ts";
 
 /** Longest image that is handed on, in base64 characters. */
 const MAX_IMAGE_CHARACTERS = 1024 * 1024;
 
 /** A content block as text; what is no text is named. */
-export function textOfBlock(block: AcpObject): string {
+export function textOfBlock(block: JsonRecord): string {
   const text = stringOf(block["text"]);
   if (text !== null) return text;
   if (block["type"] === "resource_link") return `[${filledString(block["name"]) ?? filledString(block["uri"]) ?? "link"}](${stringOf(block["uri"]) ?? ""})`;
@@ -31,7 +31,7 @@ export function contentOf(content: unknown): CallContent | null {
   return { text, parts: blocks.some((block) => block["type"] === "image") ? blocks.map(partOf) : null };
 }
 
-function partOf(block: AcpObject): ToolContentItem {
+function partOf(block: JsonRecord): ToolContentItem {
   const data = stringOf(block["data"]);
   if (block["type"] !== "image") return { type: "inputText", text: textOfBlock(block) };
   if (data === null || data === "") return filledString(block["uri"]) === null ? { type: "inputText", text: "[image]" } : { type: "inputImage", imageUrl: stringOf(block["uri"])! };

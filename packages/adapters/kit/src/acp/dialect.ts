@@ -1,5 +1,5 @@
 import type { HarnessEvent, ItemOutcome, ItemResult, TurnOutcome, UsageReport } from "@foldcast/protocol-core/harness";
-import type { AcpObject } from "./json.ts";
+import type { JsonRecord } from "../json.ts";
 import type { AcpAsk } from "./permissions.ts";
 
 /** What is known of a tool call, all updates merged: later members replace earlier ones. */
@@ -13,9 +13,9 @@ export interface CallView {
   readonly rawInput: unknown;
   readonly rawOutput: unknown;
   readonly content: unknown;
-  readonly meta: AcpObject;
+  readonly meta: JsonRecord;
   /** Merged `_meta`, `locations` and whatever else the agent sent. */
-  readonly all: AcpObject;
+  readonly all: JsonRecord;
 }
 
 /** Where an agent deviates from what most do. Everything is optional; all functions are pure. */
@@ -39,11 +39,11 @@ export interface AcpDialect {
   /** Kinds of `session/update` of this agent that say nothing to show. */
   silentUpdates?: ReadonlySet<string>;
   /** Events of a notification of the agent's own; it is told within the turn that runs. Default: none. */
-  notification?(method: string, params: AcpObject, at: number): HarnessEvent[];
+  notification?(method: string, params: JsonRecord, at: number): HarnessEvent[];
   /** A permission request that says more than the protocol's members do. Default, and for null: by its options. */
-  permission?(id: string, params: AcpObject, itemId: string | null): AcpAsk | null;
+  permission?(id: string, params: JsonRecord, itemId: string | null): AcpAsk | null;
   /** Corrects how a prompt ended. `said`: the beginning of the answer's last text, where some agents put their failures. */
-  outcome?(answer: AcpObject, said: string, given: TurnOutcome): TurnOutcome;
+  outcome?(answer: JsonRecord, said: string, given: TurnOutcome): TurnOutcome;
   /** Tokens of a prompt, where the agent does not say them as the protocol does (summed over the session, in `_meta`). */
-  usage?(answer: AcpObject, contextWindow: number | null): UsageReport | null;
+  usage?(answer: JsonRecord, contextWindow: number | null): UsageReport | null;
 }

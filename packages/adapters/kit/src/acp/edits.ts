@@ -1,5 +1,5 @@
 import type { FileEdit } from "@foldcast/protocol-core/harness";
-import { filledString, objectOf, objectsOf, stringOf } from "./json.ts";
+import { filledString, objectOf, objectsOf, stringOf } from "../json.ts";
 
 /**
  * Changes that a call's `diff` entries show. ACP does not say whether a text is the whole file or a piece of it

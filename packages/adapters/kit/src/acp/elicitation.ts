@@ -1,5 +1,5 @@
 import type { QuestionSpec } from "@foldcast/protocol-core/harness";
-import { type AcpObject, filledString, objectOf, objectsOf, stringOf } from "./json.ts";
+import { type JsonRecord, filledString, objectOf, objectsOf, stringOf } from "../json.ts";
 import type { AcpAsk } from "./permissions.ts";
 
 const YES = "Yes";
@@ -7,7 +7,7 @@ const NO = "No";
 const CANCELLED = { action: "cancel" };
 
 /** An `elicitation/create` of the mode `form` (protocol v1, unstable): every property of its schema is a question. Null for another mode. */
-export function elicitationAsk(id: string, params: AcpObject, itemId: string | null): AcpAsk | null {
+export function elicitationAsk(id: string, params: JsonRecord, itemId: string | null): AcpAsk | null {
   const schema = objectOf(params["requestedSchema"]);
   const properties = Object.entries(objectOf(schema["properties"])).map(([name, property]) => ({ name, property: objectOf(property) }));
   if (params["mode"] !== "form" || properties.length === 0) return null;
@@ -37,7 +37,7 @@ export function elicitationAsk(id: string, params: AcpObject, itemId: string | n
   };
 }
 
-function choicesOf(property: AcpObject): AcpObject[] | null {
+function choicesOf(property: JsonRecord): JsonRecord[] | null {
   const source = property["type"] === "array" ? objectOf(property["items"]) : property;
   if (Array.isArray(source["enum"])) {
     const names = Array.isArray(source["enumNames"]) ? (source["enumNames"] as unknown[]) : [];
@@ -47,7 +47,7 @@ function choicesOf(property: AcpObject): AcpObject[] | null {
   return Array.isArray(list) ? objectsOf(list) : null;
 }
 
-function optionsOf(property: AcpObject): { label: string; description?: string | null }[] {
+function optionsOf(property: JsonRecord): { label: string; description?: string | null }[] {
   if (property["type"] === "boolean") return [{ label: YES }, { label: NO }];
   return (choicesOf(property) ?? []).flatMap((choice) => {
     const value = stringOf(choice["const"]);
@@ -55,7 +55,7 @@ function optionsOf(property: AcpObject): { label: string; description?: string |
   });
 }
 
-function valueOf(property: AcpObject, answers: readonly string[]): unknown {
+function valueOf(property: JsonRecord, answers: readonly string[]): unknown {
   const [first] = answers;
   if (first === undefined) return undefined;
   const choices = choicesOf(property);

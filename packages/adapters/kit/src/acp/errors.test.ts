@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorOf, exitError } from "./errors.ts";
-import { findProgram } from "./programs.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { findProgram } from "../programs.ts";
+import { withoutSecrets } from "../secrets.ts";
 
 describe("failures", () => {
   it("of a request keep the agent's words, which may be in the data", () => {

@@ -1,7 +1,7 @@
 import type { HarnessError } from "@foldcast/protocol-core/harness";
 import type { ChildExit } from "../child.ts";
-import { filledString, objectOf } from "./json.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { filledString, objectOf } from "../json.ts";
+import { withoutSecrets } from "../secrets.ts";
 
 const STDERR_LINES = 8;
 export const AUTH_REQUIRED = -32000;

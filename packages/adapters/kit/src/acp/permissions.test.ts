@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AcpObject } from "./json.ts";
+import type { JsonRecord } from "../json.ts";
 import { permissionAsk } from "./permissions.ts";
 
 const option = (kind: string, optionId = kind, name = kind) => ({ optionId, name, kind });
 const KINDS = { allow_once: "accept", allow_always: "acceptForSession", reject_once: "decline", reject_always: "decline" } as const;
-const approval = (options: object[], toolCall: AcpObject = {}) => {
+const approval = (options: object[], toolCall: JsonRecord = {}) => {
   const ask = permissionAsk("ask-1", { options, toolCall }, "item-1");
   if (ask.interaction.kind !== "approval") throw new Error("no approval");
   return { ask, interaction: ask.interaction };

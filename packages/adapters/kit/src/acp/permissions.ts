@@ -1,7 +1,7 @@
 import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
 import { contentOf } from "./content.ts";
 import { editsOf } from "./edits.ts";
-import { type AcpObject, filledString, objectOf, objectsOf, stringOf } from "./json.ts";
+import { type JsonRecord, filledString, objectOf, objectsOf, stringOf } from "../json.ts";
 
 type Approval = Extract<InteractionRequest, { kind: "approval" }>;
 type Offer = Approval["offers"][number];
@@ -25,7 +25,7 @@ const selected = (optionId: string): object => ({ outcome: { outcome: "selected"
  * A `session/request_permission`. Options that are the usual ones become an approval with exactly those offers; where
  * several options allow or refuse once, they say more than yes and no, and become a question.
  */
-export function permissionAsk(id: string, params: AcpObject, itemId: string | null): AcpAsk {
+export function permissionAsk(id: string, params: JsonRecord, itemId: string | null): AcpAsk {
   const options = objectsOf(params["options"]).flatMap((option) => {
     const optionId = filledString(option["optionId"]);
     return optionId === null ? [] : [{ optionId, name: filledString(option["name"]) ?? optionId, kind: stringOf(option["kind"]) ?? "" }];

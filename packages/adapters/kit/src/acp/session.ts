@@ -13,7 +13,7 @@ import type { AcpDialect } from "./dialect.ts";
 import { elicitationAsk } from "./elicitation.ts";
 import { errorOf, messageOf } from "./errors.ts";
 import { promptOf } from "./input.ts";
-import { type AcpObject, countOf, filledString, objectOf } from "./json.ts";
+import { type JsonRecord, countOf, filledString, objectOf } from "../json.ts";
 import { type AcpAsk, permissionAsk } from "./permissions.ts";
 import { type AcpTeller, PlainTeller, type PromptAnswer, type TellerPort } from "./teller.ts";
 import { AcpUpdates, outcomeOf, stateOf, usageOfAnswer } from "./updates.ts";
@@ -37,7 +37,7 @@ export interface AcpSessionSetup {
   /** A prompt that makes the agent shorten its context. Default: it has none. */
   compactCommand?: string;
   /** Requests of this agent beside the protocol's; `ask` puts something to the person. One that is not known gets the error -32601. */
-  requests?: Readonly<Record<string, (params: AcpObject, ask: (make: (id: string) => AcpAsk) => Promise<object>) => Promise<unknown>>>;
+  requests?: Readonly<Record<string, (params: JsonRecord, ask: (make: (id: string) => AcpAsk) => Promise<object>) => Promise<unknown>>>;
   /** Called once, when the session is over. */
   onEnd(): void;
 }
@@ -245,7 +245,7 @@ export class AcpSession implements HarnessSession {
   }
 
   /** A session to speak in: a new one, or the one that is named. */
-  async #enter(capabilities: AcpObject): Promise<AcpObject> {
+  async #enter(capabilities: JsonRecord): Promise<JsonRecord> {
     const { from, options: { cwd }, name } = this.#setup;
     if (from === undefined) {
       const answer = objectOf(await this.#connection.request(methods.agent.session.new, { cwd, mcpServers: [] }));
@@ -282,7 +282,7 @@ export class AcpSession implements HarnessSession {
 
   #requests(): ConnectionOptions["onRequest"] {
     const { files, terminals, forms } = this.#setup.client ?? {};
-    const requests: Record<string, (params: AcpObject, signal: AbortSignal) => Promise<unknown>> = {};
+    const requests: Record<string, (params: JsonRecord, signal: AbortSignal) => Promise<unknown>> = {};
     for (const [method, handler] of Object.entries(this.#setup.requests ?? {})) {
       requests[method] = (params, signal) => handler(params, (make) => this.#ask(make(this.#asks.newId()), null, [], signal));
     }
@@ -303,7 +303,7 @@ export class AcpSession implements HarnessSession {
     return requests;
   }
 
-  #notified(method: string, params: AcpObject): void {
+  #notified(method: string, params: JsonRecord): void {
     // What is repeated while a session is loaded comes before there is a teller.
     const teller = this.#teller;
     if (this.#over !== null || teller === null) return;
@@ -325,7 +325,7 @@ export class AcpSession implements HarnessSession {
     if (events.length > 0) teller.told(events);
   }
 
-  async #permission(params: AcpObject, signal: AbortSignal): Promise<unknown> {
+  async #permission(params: JsonRecord, signal: AbortSignal): Promise<unknown> {
     const call = objectOf(params["toolCall"]);
     const prompt = this.#prompt;
     const known = filledString(call["toolCallId"]);
@@ -337,7 +337,7 @@ export class AcpSession implements HarnessSession {
     return this.#ask(ask, shown.itemId, shown.events, signal);
   }
 
-  async #elicit(params: AcpObject, signal: AbortSignal): Promise<unknown> {
+  async #elicit(params: JsonRecord, signal: AbortSignal): Promise<unknown> {
     const known = filledString(params["toolCallId"]);
     const shown = known !== null && this.#prompt?.updates.calls.has(known) === true
       ? this.#prompt.updates.demand({ toolCallId: known }, this.#now())

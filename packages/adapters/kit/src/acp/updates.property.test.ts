@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { orderFaults } from "../conformance/order.ts";
-import type { AcpObject } from "./json.ts";
+import type { JsonRecord } from "../json.ts";
 import { call, callsOf, callUpdate, say, textContent, textsOf, think, toldTurn } from "./testing/told.ts";
 
 const ids = fc.constantFrom("a", "b", "c");
@@ -10,7 +10,7 @@ const words = fc.string({ maxLength: 6 });
 const members = fc.record({ status: statuses, rawInput: fc.option(fc.dictionary(words, fc.integer(), { maxKeys: 2 })), title: fc.option(words), kind: fc.constantFrom("execute", "edit", null), content: fc.option(fc.oneof(fc.jsonValue(), words.map((text) => textContent(text)))) }, { requiredKeys: [] });
 const lawful = fc.oneof(
   words.map((text) => say(text)), words.map(think),
-  fc.tuple(ids, members).map(([id, more]) => call(id, more)), fc.tuple(ids, members).map(([id, more]) => callUpdate(id, more)), fc.tuple(ids, members).map(([toolCallId, more]): AcpObject => ({ toolCallId, ...more })),
+  fc.tuple(ids, members).map(([id, more]) => call(id, more)), fc.tuple(ids, members).map(([id, more]) => callUpdate(id, more)), fc.tuple(ids, members).map(([toolCallId, more]): JsonRecord => ({ toolCallId, ...more })),
 );
 const anything = fc.oneof(lawful, fc.dictionary(fc.constantFrom("sessionUpdate", "content", "entries", "toolCallId", "status", "_meta", "title", "rawInput"), fc.oneof(fc.jsonValue(), fc.constantFrom("tool_call", "plan", "agent_message_chunk", "compaction_update", "completed"))));
 

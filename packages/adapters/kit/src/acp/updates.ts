@@ -3,7 +3,7 @@ import { AcpCalls, type Demanded, type TerminalState } from "./calls.ts";
 import { stateOfOptions } from "./config.ts";
 import { textOfBlock } from "./content.ts";
 import type { AcpDialect } from "./dialect.ts";
-import { type AcpObject, countOf, filledString, objectOf, objectsOf, stringOf } from "./json.ts";
+import { type JsonRecord, countOf, filledString, objectOf, objectsOf, stringOf } from "../json.ts";
 
 export interface UpdateContext {
   dialect: AcpDialect;
@@ -32,7 +32,7 @@ export class AcpUpdates {
     this.calls = new AcpCalls(context.dialect, (id) => context.terminal(id));
   }
 
-  take(update: AcpObject, at: number): HarnessEvent[] {
+  take(update: JsonRecord, at: number): HarnessEvent[] {
     const kind = stringOf(update["sessionUpdate"]) ?? "";
     if (SILENT.has(kind) || this.#context.dialect.silentUpdates?.has(kind) === true) return [];
     switch (kind) {
@@ -68,7 +68,7 @@ export class AcpUpdates {
   }
 
   /** What is asked about is shown first, behind all that was said. */
-  demand(call: AcpObject, at: number): Demanded {
+  demand(call: JsonRecord, at: number): Demanded {
     const demanded = this.calls.demand(call, at);
     return demanded.events.length === 0 ? demanded : { ...demanded, events: [...this.#silence(at), ...demanded.events] };
   }
@@ -80,7 +80,7 @@ export class AcpUpdates {
     return [...speaking, ...this.calls.close(at), ...compaction];
   }
 
-  #chunk(kind: "message" | "reasoning", update: AcpObject, at: number): HarnessEvent[] {
+  #chunk(kind: "message" | "reasoning", update: JsonRecord, at: number): HarnessEvent[] {
     const append = textOfBlock(objectOf(update["content"]));
     if (append === "" || (kind === "message" && this.#context.dialect.isNotice?.(append) === true)) return [];
     const messageId = filledString(update["messageId"]);
@@ -102,7 +102,7 @@ export class AcpUpdates {
     return speaking === null ? [] : [{ type: "item.completed", itemId: speaking.id, outcome: { status }, at }];
   }
 
-  #compact(update: AcpObject, at: number): HarnessEvent[] {
+  #compact(update: JsonRecord, at: number): HarnessEvent[] {
     const { status } = update;
     const events: HarnessEvent[] = [];
     if (this.#compaction === null) {
@@ -117,7 +117,7 @@ export class AcpUpdates {
   }
 
   /** Shown with its own name and content. */
-  #aside(name: string, update: AcpObject, at: number): HarnessEvent[] {
+  #aside(name: string, update: JsonRecord, at: number): HarnessEvent[] {
     const id = this.#number("update");
     const input = Object.fromEntries(Object.entries(update).filter(([member]) => member !== "sessionUpdate"));
     return [...this.#silence(at), { type: "item.started", item: { kind: "tool", id, name, input }, at }, { type: "item.completed", itemId: id, outcome: { status: "succeeded" }, at }];
@@ -133,7 +133,7 @@ export class AcpUpdates {
 const SILENT: ReadonlySet<string> = new Set(["available_commands_update", "usage_update", "session_info_update", "current_mode_update", "config_option_update"]);
 
 /** What an update says of the session; null for one that is about a turn. */
-export function stateOf(kind: string, update: AcpObject): SessionState | null {
+export function stateOf(kind: string, update: JsonRecord): SessionState | null {
   switch (kind) {
     case "session_info_update":
       return update["title"] === undefined ? {} : { title: filledString(update["title"]) };
@@ -174,7 +174,7 @@ export function usageOfAnswer(usage: unknown, contextWindow: number | null): Usa
 }
 
 /** By the stop reason of protocol v1. An answer that was cut short by its length is an answer. */
-export function outcomeOf(answer: AcpObject, cancelAsked: boolean): TurnOutcome {
+export function outcomeOf(answer: JsonRecord, cancelAsked: boolean): TurnOutcome {
   switch (answer["stopReason"]) {
     case "cancelled":
       return { status: "cancelled" };

@@ -1,3 +1,4 @@
 export { DiagnosticCounter, sampleOf } from "./diagnostics.ts";
 export { changeSince, fileState, stillBeginsWith, type FileChange, type FileState } from "./growth.ts";
 export { PieceList } from "./pieces.ts";
+export { recordsOf, turnLines, type TurnLine } from "./turn-lines.ts";

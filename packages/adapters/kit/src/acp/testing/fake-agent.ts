@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
-import { type AcpObject, filledString, objectOf } from "../json.ts";
+import { type JsonRecord, filledString, objectOf } from "../../json.ts";
 
-export type AgentHandler = (params: AcpObject, agent: FakeAgent) => unknown;
+export type AgentHandler = (params: JsonRecord, agent: FakeAgent) => unknown;
 
 /** An error that an agent answers with. */
 export class AgentError extends Error {
@@ -21,7 +21,7 @@ export class AgentError extends Error {
  */
 export class FakeAgent {
   readonly #handlers: Readonly<Record<string, AgentHandler>>;
-  readonly #waiting = new Map<number, (message: AcpObject) => void>();
+  readonly #waiting = new Map<number, (message: JsonRecord) => void>();
   #numbers = 0;
 
   constructor(handlers: Readonly<Record<string, AgentHandler>>) {
@@ -45,7 +45,7 @@ export class FakeAgent {
   }
 
   /** Resolves with the client's whole answer: `result` or `error`. */
-  request(method: string, params: object): Promise<AcpObject> {
+  request(method: string, params: object): Promise<JsonRecord> {
     const id = (this.#numbers += 1);
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
@@ -53,7 +53,7 @@ export class FakeAgent {
     });
   }
 
-  async #take(message: AcpObject): Promise<void> {
+  async #take(message: JsonRecord): Promise<void> {
     const { id } = message;
     const method = filledString(message["method"]);
     if (method === null) return this.#waiting.get(id as number)?.(message);

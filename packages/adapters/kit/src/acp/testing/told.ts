@@ -1,10 +1,10 @@
 import type { HarnessEvent } from "@foldcast/protocol-core/harness";
 import type { AcpDialect } from "../dialect.ts";
-import type { AcpObject } from "../json.ts";
+import type { JsonRecord } from "../../json.ts";
 import { AcpUpdates } from "../updates.ts";
 
 /** The events of a turn of these updates, and what was counted as not known. A step without `sessionUpdate` is a call that something is asked about. */
-export function toldTurn(steps: readonly AcpObject[], dialect: AcpDialect = {}, terminals: Readonly<Record<string, { output: string; exitCode: number | null }>> = {}): { events: HarnessEvent[]; unknown: string[] } {
+export function toldTurn(steps: readonly JsonRecord[], dialect: AcpDialect = {}, terminals: Readonly<Record<string, { output: string; exitCode: number | null }>> = {}): { events: HarnessEvent[]; unknown: string[] } {
   const unknown: string[] = [];
   const updates = new AcpUpdates({ dialect, terminal: (id) => terminals[id] ?? null, count: (code) => unknown.push(code) });
   const events: HarnessEvent[] = [{ type: "turn.started", turnKey: "turn-1", at: 0, input: [] }];
@@ -49,8 +49,8 @@ export function callsOf(events: readonly HarnessEvent[]): Map<string, ToldCall> 
   return calls;
 }
 
-export const say = (text: string, more: object = {}): AcpObject => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more });
-export const think = (text: string): AcpObject => ({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
-export const call = (toolCallId: string, more: object = {}): AcpObject => ({ sessionUpdate: "tool_call", toolCallId, ...more });
-export const callUpdate = (toolCallId: string, more: object = {}): AcpObject => ({ sessionUpdate: "tool_call_update", toolCallId, ...more });
+export const say = (text: string, more: object = {}): JsonRecord => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more });
+export const think = (text: string): JsonRecord => ({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
+export const call = (toolCallId: string, more: object = {}): JsonRecord => ({ sessionUpdate: "tool_call", toolCallId, ...more });
+export const callUpdate = (toolCallId: string, more: object = {}): JsonRecord => ({ sessionUpdate: "tool_call_update", toolCallId, ...more });
 export const textContent = (text: string): object => ({ content: [{ type: "content", content: { type: "text", text } }] });

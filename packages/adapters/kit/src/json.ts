@@ -1,8 +1,9 @@
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 
-/** One line of a session file, or an object in it, as it stands there. Nothing is promised about any member. */
+/** A JSON object from outside: a line of a session file, or what an agent sent. Nothing is promised about any member. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
+/** The object that a text holds; null when it is no JSON or no object. */
 export function parseRecord(text: string): JsonRecord | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -16,6 +17,7 @@ export function objectOf(value: unknown): JsonRecord {
   return isJsonObject(value) ? value : {};
 }
 
+/** The objects of an array; what is no object is left out. */
 export function objectsOf(value: unknown): JsonRecord[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
@@ -29,8 +31,12 @@ export function filledString(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-export function numberOf(value: unknown): number | null {
+export function finiteNumber(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+export function countOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
 }
 
 /** Whitespace of a text made single spaces, cut to `length` characters. */
