@@ -23,7 +23,8 @@ export interface DeskDeps {
   /** Gives a person's answer to the server of a foreign thread. */
   readonly answer: (params: object) => Promise<InteractionAnswerResult>;
   /** Answers a request of native Codex. */
-  readonly respond: (id: RequestId, result: object) => void;
+  /** False: there is no connection, and the answer did not leave. */
+  readonly respond: (id: RequestId, result: object) => boolean;
   /** Carries out a command that a button stands for; resolves with what to say. */
   readonly command: (text: string, from: { readonly chatId: string; readonly openId: string; readonly messageId: string }) => Promise<string>;
   readonly nameOf: (openId: string) => Promise<string>;
@@ -46,7 +47,8 @@ export interface Asked {
 /** All buttons of the channel: what was asked, who may press, and what became of it. */
 export class InteractionDesk {
   readonly #deps: DeskDeps;
-  readonly #byRequest = new Map<RequestId, string>();
+  /** What waits, with its thread: asked for at every news of a turn, so not from the ledger. */
+  readonly #byRequest = new Map<RequestId, { readonly key: string; readonly threadId: string | null }>();
   /** Cards with a click that waits: what is written to them before it is answered is lost. */
   readonly #clicked = new Set<string>();
   #closed = false;
@@ -55,7 +57,12 @@ export class InteractionDesk {
 
   constructor(deps: DeskDeps) {
     this.#deps = deps;
-    for (const [key, row] of deps.table.all()) if (row.requestId !== null && row.state !== "settled") this.#byRequest.set(row.requestId, key);
+    for (const [key, row] of deps.table.all()) if (row.requestId !== null && row.state !== "settled") this.#byRequest.set(row.requestId, { key, threadId: row.threadId });
+  }
+
+  /** Forgets what is older, or more, than anybody can still press. */
+  prune(before: number, keep: number): void {
+    this.#deps.table.prune(before, keep);
   }
 
   /** Writes nothing more: the ledger may be closed. */
@@ -66,7 +73,7 @@ export class InteractionDesk {
   /** How many requests of this thread wait. */
   openOf(threadId: string): number {
     let count = 0;
-    for (const key of this.#byRequest.values()) if (this.#deps.table.get(key)?.threadId === threadId) count += 1;
+    for (const open of this.#byRequest.values()) if (open.threadId === threadId) count += 1;
     return count;
   }
 
@@ -77,7 +84,7 @@ export class InteractionDesk {
     const read = own === undefined ? fromServerRequest(method, params, item) : null;
     if (own === undefined && read === null) return false;
     const payload = own ?? payloadOf(read!, { interactionId: String(id), expiresAt: null, locale: this.#deps.locale, changes: changesOf(read!, item) });
-    const known = this.#byRequest.get(id);
+    const known = this.#byRequest.get(id)?.key;
     if (known !== undefined) {
       const row = this.#deps.table.get(known);
       if (row !== null && row.state === "answering") this.#put(known, { ...row, state: "open" });
@@ -95,7 +102,7 @@ export class InteractionDesk {
       startedBy: to.startedBy, expiresAt: payload.expiresAt, payload, state: "open", outcome: null, by: null, shown: false,
     };
     this.#put(key, row);
-    if (to.requestId !== null) this.#byRequest.set(to.requestId, key);
+    if (to.requestId !== null) this.#byRequest.set(to.requestId, { key, threadId: to.threadId });
     void this.#send(key, to.place);
   }
 
@@ -122,7 +129,7 @@ export class InteractionDesk {
 
   /** The server says that a request is over. `outcome`: a key of the texts' outcomes. */
   resolved(requestId: RequestId, outcome: string, by: string | null): void {
-    const key = this.#byRequest.get(requestId);
+    const key = this.#byRequest.get(requestId)?.key;
     if (key === undefined) return;
     // Our own answer may be the one: whoever gave it is known there.
     if (this.#deps.table.get(key)?.state === "answering") this.#told.set(key, this.#told.get(key) ?? { outcome, by });
@@ -131,9 +138,7 @@ export class InteractionDesk {
 
   /** Requests of a thread that the server did not ask again after a new connection are over. */
   expireAllBut(threadId: string, asked: ReadonlySet<RequestId>): void {
-    for (const [requestId, key] of [...this.#byRequest]) {
-      if (!asked.has(requestId) && this.#deps.table.get(key)?.threadId === threadId) this.#settle(key, "expired", null);
-    }
+    for (const [requestId, open] of [...this.#byRequest]) if (open.threadId === threadId && !asked.has(requestId)) this.#settle(open.key, "expired", null);
   }
 
   /** After a start: cards whose end was not shown yet. */
@@ -234,8 +239,8 @@ export class InteractionDesk {
     const read = request === null ? null : readEvent(request, { actionId, actionValue, metadata: {} });
     if (read?.kind !== "answer") return { status: "invalid", message: "", open: [], command: null };
     const answer: InteractionAnswer = read.answer;
-    this.#deps.respond(row.requestId!, toServerReply(method as ServerRequestMethod, params, answer));
-    return { status: "accepted", message: "", open: [], command: null };
+    const sent = this.#deps.respond(row.requestId!, toServerReply(method as ServerRequestMethod, params, answer));
+    return { status: sent ? "accepted" : "invalid", message: "", open: [], command: null };
   }
 
   #settle(key: string, outcome: string, by: string | null): void {

@@ -67,11 +67,22 @@ function unitOf(item: ThreadItem, key: string, turn: TurnView, isLast: boolean):
       return null;
     default: {
       const known: ThreadItem = item;
-      const detail = toolDetail(known, (known as { foldcast?: unknown }).foldcast);
+      const detail = detailOf(known);
       if (detail !== null) return { kind: "tool", key, item: known, detail };
       return { kind: "other", key, type: (known as { type: string }).type, item: known };
     }
   }
+}
+
+/** Kept by item: a call that changes comes as a new item, and a turn is drawn many times. */
+const DETAILS = new WeakMap<ThreadItem, ToolCallDetail | null>();
+
+function detailOf(item: ThreadItem): ToolCallDetail | null {
+  const kept = DETAILS.get(item);
+  if (kept !== undefined) return kept;
+  const detail = toolDetail(item, (item as { foldcast?: unknown }).foldcast);
+  DETAILS.set(item, detail);
+  return detail;
 }
 
 function textOfInput(content: readonly UserInput[]): string {

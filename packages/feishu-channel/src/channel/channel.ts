@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ClientTransport } from "@foldcast/protocol-core/client";
+import { type ClientTransport, RpcError } from "@foldcast/protocol-core/client";
 import type { InteractionAnswerResult, InteractionPayload } from "@foldcast/protocol-core/interaction";
 import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
 import type { Notification, RequestId, Thread, ThreadItem, Turn, UserInput } from "@foldcast/protocol-core/wire";
@@ -92,6 +92,8 @@ export class FeishuChannel {
     const oldest = clock.now() - settings.ledgerAgeMs;
     this.#inbox.prune(oldest, MAX_SEEN);
     this.#facts.prune(oldest, MAX_SEEN);
+    this.#turns.prune(oldest, MAX_SEEN);
+    this.#desk.prune(oldest, MAX_SEEN);
     await port.start((event) => this.#onEvent(event));
     await this.#connected();
     this.#desk.repair();
@@ -134,7 +136,8 @@ export class FeishuChannel {
         for (const record of records) await this.#takeUp(follower, record);
       } catch (error) {
         this.#options.log("a thread could not be taken up", { threadId, reason: wordsOf(error) });
-        for (const record of records) this.#abandon(record);
+        // Only where the server says that there is no such thread. Anything else may be over at the next connection.
+        if (isUnknownThread(error)) for (const record of records) this.#abandon(record);
       }
     }
   }
@@ -472,6 +475,10 @@ export class FeishuChannel {
 
 function doneClick(event: CardActionEvent): InboxRow {
   return { state: "done", messageId: event.messageId, chatId: event.chatId, chatType: "group", openId: null, createTimeMs: event.createTimeMs, messageType: "click", content: "", mentions: [], rootId: null, parentId: null, threadId: null };
+}
+
+function isUnknownThread(error: unknown): boolean {
+  return error instanceof RpcError && /not found|no rollout|no such thread|invalid thread/i.test(error.message);
 }
 
 function wordsOf(error: unknown): string {

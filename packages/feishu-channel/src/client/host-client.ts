@@ -48,8 +48,11 @@ export class HostClient {
     return this.#rpc.request<T>(method, params);
   }
 
-  respond(id: RequestId, result: object): void {
-    this.#rpc?.respond(id, result);
+  /** False: there is no connection, and the answer did not leave. */
+  respond(id: RequestId, result: object): boolean {
+    if (this.#rpc === null) return false;
+    this.#rpc.respond(id, result);
+    return true;
   }
 
   refuse(id: RequestId, message: string): void {
