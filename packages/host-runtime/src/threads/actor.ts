@@ -2,12 +2,14 @@ import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, Intera
 import { invalidRequest } from "@foldcast/protocol-core/wire";
 import type { Thread, ThreadItem, ThreadStatus, Turn } from "@foldcast/protocol-core/wire";
 import type { InteractionHome } from "../interactions/policy.ts";
-import type { QueuedInput, ThreadRecord, TurnFact } from "../store/store.ts";
+import type { QueuedInput, ThreadRecord } from "../store/store.ts";
 import { Background } from "./background.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import type { EndedRun } from "./ended-runs.ts";
 import { Feed } from "./feed.ts";
 import { InputQueue } from "./input-queue.ts";
+import { interactionHome } from "./interaction-home.ts";
+import { KeptRecord } from "./kept-record.ts";
 import { projectorOptions } from "./projector-options.ts";
 import { ReadState } from "./read-state.ts";
 import type { ThreadServices } from "./services.ts";
@@ -47,7 +49,7 @@ export class ThreadActor {
   readonly #session: SessionHolder;
   readonly #steering: Steering;
   readonly #background = new Background();
-  #record: ThreadRecord;
+  readonly #kept: KeptRecord;
   #adapter: HarnessAdapter | null = null;
   #status: ThreadStatus = { type: "idle" };
   #run: TurnRun | null = null;
@@ -60,13 +62,11 @@ export class ThreadActor {
   /** Nothing new begins any more. */
   #closed = false;
   #onIdle: (() => void) | null = null;
-  /** The session of an ephemeral thread that is hidden already. */
-  #hidden: string | null = null;
   /** Goes up whenever a turn begins or ends: what was read of the history before may be out of date then. */
   #version = 0;
 
   constructor(record: ThreadRecord, settings: ThreadSettings, services: ThreadServices) {
-    this.#record = record;
+    this.#kept = new KeptRecord(record, services.store);
     this.settings = settings;
     this.#services = services;
     this.feed = new Feed(record.id, services.now);
@@ -80,7 +80,7 @@ export class ThreadActor {
       event: (event) => this.#onEvent(event),
       ended: (error) => this.#onSessionEnded(error),
       released: () => this.#ended.sessionOver(this.#savesTurns),
-      mayRelease: () => this.#run === null && !this.#background.active && this.#record.nativeSessionId !== null && this.#adapter?.manifest.capabilities.resume === true,
+      mayRelease: () => this.#run === null && !this.#background.active && this.record.nativeSessionId !== null && this.#adapter?.manifest.capabilities.resume === true,
       idleMs: services.idleSessionMs,
       now: services.now,
       schedule: services.schedule,
@@ -90,10 +90,10 @@ export class ThreadActor {
   }
 
   get id(): string {
-    return this.#record.id;
+    return this.#kept.current.id;
   }
   get record(): Readonly<ThreadRecord> {
-    return this.#record;
+    return this.#kept.current;
   }
   get status(): ThreadStatus {
     return this.#status;
@@ -112,7 +112,7 @@ export class ThreadActor {
   }
   /** The harness writes its turns where they can be read again. */
   get #savesTurns(): boolean {
-    return this.#record.file !== null && this.#adapter?.history != null;
+    return this.record.file !== null && this.#adapter?.history != null;
   }
   /** True once nothing new begins on it. */
   get closed(): boolean {
@@ -123,7 +123,7 @@ export class ThreadActor {
   }
   /** True once a first turn was accepted: before, the thread is nowhere listed and has no history. */
   get materialized(): boolean {
-    return this.#record.harness !== null;
+    return this.record.harness !== null;
   }
 
   /**
@@ -133,34 +133,16 @@ export class ThreadActor {
   get unusedSince(): number | null {
     const { emptySince } = this.feed;
     if (emptySince === null || this.#run !== null || this.hasSession || (this.#ended.list.length > 0 && !this.#savesTurns)) return null;
-    return Math.max(emptySince, this.#record.updatedAt);
+    return Math.max(emptySince, this.record.updatedAt);
   }
 
   toWire(turns: Turn[] = []): Thread {
-    return toWireThread({ ...this.#record, model: this.#record.model ?? this.settings.model, effort: this.settings.effort }, this.#status, turns);
+    return toWireThread({ ...this.record, model: this.record.model ?? this.settings.model, effort: this.settings.effort }, this.#status, turns);
   }
 
   /** Changes what is kept of the thread, as a client asked for it. Throws, with nothing changed, where it cannot be saved. */
   update(change: Partial<ThreadRecord>): void {
-    const record = { ...this.#record, ...change };
-    if (!record.ephemeral) this.#services.store.saveThread(record);
-    this.#record = record;
-    this.#hideEphemeral();
-  }
-
-  /** Changes it as the thread goes on: what cannot be saved now is saved later. */
-  #note(change: Partial<ThreadRecord>): void {
-    this.#record = { ...this.#record, ...change };
-    if (!this.#record.ephemeral) this.#services.store.keepThread(this.#record);
-    this.#hideEphemeral();
-  }
-
-  /** A harness may save the session of a thread that is not to be kept: it must not be found as one of another program. */
-  #hideEphemeral(): void {
-    const { ephemeral, harness, nativeSessionId } = this.#record;
-    if (!ephemeral || harness === null || nativeSessionId === null || nativeSessionId === this.#hidden) return;
-    this.#hidden = nativeSessionId;
-    this.#services.store.hideSession({ harness, nativeSessionId });
+    this.#kept.update(change);
   }
 
   /** Takes new settings and tells who watches. `model` is what the thread really runs on. */
@@ -210,12 +192,12 @@ export class ThreadActor {
     this.#run = run;
     this.#version += 1;
     const now = this.#services.now();
-    this.#note({
+    this.#kept.note({
       harness: this.#adapter!.manifest.id,
       model: this.settings.model,
       effort: this.settings.effort,
       cwd: this.settings.cwd,
-      preview: this.#record.preview === "" ? previewOf(input.input) : this.#record.preview,
+      preview: this.record.preview === "" ? previewOf(input.input) : this.record.preview,
       updatedAt: now,
       recencyAt: now,
     });
@@ -241,9 +223,7 @@ export class ThreadActor {
       const at = this.#services.now();
       this.#setStatus({ type: "active", activeFlags: [] });
       run.begin(at);
-      run.apply({ type: "item.started", item: { kind: "message", id: "answer", phase: "final_answer" }, at });
-      run.apply({ type: "item.updated", itemId: "answer", update: { type: "text", append: answer }, at });
-      run.apply({ type: "item.completed", itemId: "answer", outcome: { status: "succeeded" }, at });
+      run.say(answer, at);
       this.#endRun(run, { status: "succeeded" });
     };
     return { turnId: run.id, begin };
@@ -347,7 +327,7 @@ export class ThreadActor {
   }
 
   #newRun(input: ThreadInput): TurnRun {
-    const harness = this.#adapter?.manifest.id ?? this.#record.harness ?? "";
+    const harness = this.#adapter?.manifest.id ?? this.record.harness ?? "";
     const run = new TurnRun({
       input,
       feed: this.feed,
@@ -388,9 +368,9 @@ export class ThreadActor {
     const adapter = this.#adapter!;
     const session = await this.#session.open(adapter, () => {
       this.#selected = sessionOptions(this.settings);
-      return openRequest(adapter, this.#record.nativeSessionId, this.#selected);
+      return openRequest(adapter, this.record.nativeSessionId, this.#selected);
     });
-    this.#note({ nativeSessionId: session.nativeSessionId, file: session.file });
+    this.#kept.note({ nativeSessionId: session.nativeSessionId, file: session.file });
     return session;
   }
 
@@ -416,7 +396,7 @@ export class ThreadActor {
       // Nobody asked for it, or what was asked for is over already: the agent started by itself.
       if (run === null || run.turnKey !== null) run = this.#adopt(event);
       this.#sent(run);
-      this.#saveFact({ turnId: run.id, turnKey: event.turnKey, outcome: null, startedAt: event.at, completedAt: null, ...run.originFact });
+      this.#kept.fact({ turnId: run.id, turnKey: event.turnKey, outcome: null, startedAt: event.at, completedAt: null, ...run.originFact });
     }
     if (run === null) return this.#services.log.debug("an event outside of a turn", { threadId: this.id, type: event.type });
     try {
@@ -451,13 +431,13 @@ export class ThreadActor {
     if (state.nativeSessionId !== undefined) change.nativeSessionId = state.nativeSessionId;
     if (state.file !== undefined) change.file = state.file;
     this.#background.sawState(state);
-    if (Object.keys(change).length > 0) this.#note(change);
-    if (state.title != null && state.title !== "" && this.#record.name === null) this.#rename(state.title);
+    if (Object.keys(change).length > 0) this.#kept.note(change);
+    if (state.title != null && state.title !== "" && this.record.name === null) this.#rename(state.title);
   }
 
   /** Takes the name that the harness gave, and tells everybody. */
   #rename(name: string): void {
-    this.#note({ name });
+    this.#kept.note({ name });
     this.#services.broadcast("thread/name/updated", { threadId: this.id, threadName: name });
   }
 
@@ -479,20 +459,15 @@ export class ThreadActor {
 
   /** What an interaction needs of this thread; as it stands, for one that nothing in it waits for. */
   interactionHome(run = this.#run ?? this.#ended.last, item: ThreadItem | null = null): InteractionHome {
-    return {
+    return interactionHome({
       threadId: this.id,
-      turnId: run?.id ?? "",
-      turnKey: run?.turnKey ?? null,
       cwd: this.settings.cwd,
-      item,
-      startedBy: run?.input.origin?.sender ?? null,
-      takesDenyText: this.#adapter?.manifest.capabilities.denyText !== false,
       screens: this.feed,
-      answer: () => undefined,
+      takesDenyText: this.#adapter?.manifest.capabilities.denyText !== false,
+      run,
+      item,
       input: (text, origin) => this.#guard(this.add(textInput(text, origin))),
-      interrupt: () => undefined,
-      waiting: () => undefined,
-    };
+    });
   }
 
   #onClosing(run: TurnRun, turn: Turn): void {
@@ -535,19 +510,14 @@ export class ThreadActor {
     this.#run = null;
     this.#version += 1;
     this.#ended.add(run, this.#savesTurns);
-    const fact = run.turnKey === null ? null : this.#services.store.turnByKey(this.id, run.turnKey);
-    this.#saveFact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: fact?.startedAt ?? null, completedAt: at, ...run.originFact });
-    this.#note({ updatedAt: this.#services.now() });
+    this.#kept.fact({ turnId: run.id, turnKey: run.turnKey, outcome, startedAt: this.#kept.startOf(run.turnKey), completedAt: at, ...run.originFact });
+    this.#kept.note({ updatedAt: this.#services.now() });
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
     if (!this.#closed || run.handedOver) this.#sent(run);
     const next = this.#compactNext && !this.#closed ? this.#acceptCompaction() : this.startQueued();
     next?.begin();
     this.#onIdle?.();
-  }
-
-  #saveFact(fact: TurnFact): void {
-    if (!this.#record.ephemeral) this.#services.store.keepTurn(this.id, fact);
   }
 
   #sent(run: TurnRun): void {

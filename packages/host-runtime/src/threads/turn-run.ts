@@ -86,6 +86,13 @@ export class TurnRun {
     if (this.turnKey === null) this.apply({ type: "turn.started", turnKey: `host:${this.id}`, at, input: this.input.input, clientId: this.input.clientId });
   }
 
+  /** Says the final answer from our side, whole; the turn must have begun. */
+  say(answer: string, at: number): void {
+    this.apply({ type: "item.started", item: { kind: "message", id: "answer", phase: "final_answer" }, at });
+    this.apply({ type: "item.updated", itemId: "answer", update: { type: "text", append: answer }, at });
+    this.apply({ type: "item.completed", itemId: "answer", outcome: { status: "succeeded" }, at });
+  }
+
   /** Ends the turn from our side, with the frames that every end has; nothing where it has ended. */
   end(outcome: TurnOutcome, at: number): void {
     this.begin(at);
