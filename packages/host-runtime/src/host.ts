@@ -28,6 +28,7 @@ import { ThreadRegistry } from "./threads/registry.ts";
 import { NO_DISCOVERY, SavedSessions } from "./threads/saved-sessions.ts";
 import type { DiscoveryOptions } from "./threads/saved-sessions.ts";
 import { uuidv7 } from "./threads/uuid7.ts";
+import type { NativeProgram } from "./native/upstream.ts";
 
 export interface HostOptions {
   harnesses: readonly HarnessEntry[];
@@ -39,6 +40,8 @@ export interface HostOptions {
   settingsByHarness?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   dataDir: string;
   dialect: "auto" | "default" | "desktop";
+  /** The real Codex behind us; null or absent = foldcast answers alone. */
+  native?: NativeProgram | null;
   /** Folders with saved sessions of other programs, to be listed and opened. */
   sessionFolders?: readonly string[];
   /** Whether and how far the sessions that harnesses saved on this machine are threads; without it they are not looked for. */
