@@ -1,9 +1,8 @@
-/** How the real Codex is started: `<program> <args…> app-server --listen unix://…`. */
+/** How the real Codex is started: `<program> <args…> --listen unix://…`. */
 export interface NativeProgram {
   /** Its path, or a name on the search path of `env`. */
   program: string;
-  /** Flags that go before `app-server` and after it, as the person gave them (`-c key=value`, `--analytics-default-enabled`). */
-  globalArgs?: readonly string[];
+  /** All that goes before `--listen`, the subcommand included: `-c features.x=true app-server --analytics-default-enabled`. */
   args: readonly string[];
   /** The whole environment of the child. */
   env: NodeJS.ProcessEnv;
