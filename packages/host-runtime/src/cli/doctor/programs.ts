@@ -1,5 +1,6 @@
+import { homedir } from "node:os";
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
-import { CODEX, findProgram, versionOf } from "../../native/program.ts";
+import { CODEX, findCodex, versionOf } from "../../native/program.ts";
 import { fault, ok, warning } from "./check.ts";
 import type { Check, Finding } from "./check.ts";
 
@@ -24,7 +25,7 @@ export function codexCheck({ bin, wanted, env }: { bin: string | null; wanted: b
     id: CODEX,
     async run(signal): Promise<Finding> {
       const install = `install it: npm install -g @openai/codex@${PROTOCOL_VERSION}`;
-      const path = await findProgram(bin ?? CODEX, env);
+      const path = await findCodex(bin, { env, home: env["HOME"] ?? homedir(), platform: process.platform });
       if (path === null) {
         if (bin !== null) return fault(`there is no program ${bin}`, "correct --codex-bin (FOLDCAST_CODEX_BIN, codex_bin), or leave it out");
         return warning(`no ${CODEX} on the search path${wanted ? ": no TUI, and no models of Codex itself" : ""}`, `${install}, or name it with --codex-bin FILE`);
