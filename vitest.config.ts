@@ -9,6 +9,8 @@ if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.rec
 const harnessTests = ["claude", "claude-tui", "kimi", "codex-history", "faults"].map((name) => `tests/real/${name}.test.ts`);
 
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
+/** Tests start the program itself from a bundle. */
+const globalSetup = ["tests/support/bundled-program.ts"];
 const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -26,6 +28,9 @@ export default defineConfig({
         ...shared,
         test: {
           name: "fast",
+          globalSetup,
+          // Loading the source anew for each file costs as much as the tests. No test may leave anything behind.
+          isolate: false,
           include: ["packages/**/*.test.ts", "tests/**/*.test.ts", "tools/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/dist/**", "tests/real/**", ...(hasRecordings ? [] : ["**/*.recorded.test.ts"])],
           testTimeout: 20_000,
@@ -35,6 +40,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "real",
+          globalSetup,
           include: ["tests/real/**/*.test.ts"],
           exclude: ["**/node_modules/**", ...harnessTests],
           testTimeout: 180_000,
@@ -46,6 +52,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "harnesses",
+          globalSetup,
           include: harnessTests,
           testTimeout: 180_000,
           hookTimeout: 300_000,

@@ -8,7 +8,8 @@ import { DesktopClient } from "../support/desktop-client.ts";
 import { isolatedEnv, REPO, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { FOLDCAST } from "../support/program.ts";
+import { startServer } from "../support/server.ts";
 import { WireClient } from "../support/client.ts";
 import { childProcess } from "../support/transport.ts";
 import { until } from "../support/wait.ts";
@@ -72,7 +73,7 @@ test("a port that is taken is exit code 3, wrong usage is 2", async () => {
 test("the same server speaks on standard streams, with Codex's own flags", async () => {
   const home = temporaryDir("home");
   mkdirSync(`${home}/.codex`);
-  const [program, prefix] = FROM_SOURCE;
+  const [program, prefix] = FOLDCAST;
   const args = [...prefix, "-c", "features.code_mode_host=true", "app-server", "--analytics-default-enabled"];
   const transport = childProcess(program, args, isolatedEnv(home, { FOLDCAST_DATA_DIR: temporaryDir("data") }), REPO);
   await using client = new WireClient(transport, { label: "stdio" });

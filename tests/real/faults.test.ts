@@ -7,7 +7,8 @@ import { PlainClient } from "../support/plain-client.ts";
 import { temporaryDir } from "../support/paths.ts";
 import { childrenOf, memoryOf } from "../support/process.ts";
 import { endToEnd } from "../support/recording.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { FOLDCAST } from "../support/program.ts";
+import { startServer } from "../support/server.ts";
 import { webSocket } from "../support/transport.ts";
 import { until } from "../support/wait.ts";
 
@@ -126,7 +127,7 @@ test("SIGINT to a server in the foreground interrupts its turns and ends what th
 });
 
 test("files that may not grow (ulimit -f): turns go on, what cannot be kept is refused in clear words, and a restart finds the rest", async () => {
-  const [program, args] = FROM_SOURCE;
+  const [program, args] = FOLDCAST;
   const dataDir = temporaryDir("data");
   const limited = ["bash", ["-c", 'ulimit -f 400; exec "$0" "$@"', program, ...args]] as const;
   const tooLong = "y".repeat(500_000);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { startFakeFeishu } from "@foldcast/feishu-channel/fake";
 import { expect, test } from "vitest";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { FOLDCAST } from "../support/program.ts";
+import { startServer } from "../support/server.ts";
 import { sleep, until } from "../support/wait.ts";
 
 const SCENARIO = {
@@ -23,7 +24,7 @@ test(`the channel's process is killed ${KILLS} times at random: nothing is shown
   const secret = join(dataDir, "secret");
   writeFileSync(secret, fake.app.appSecret, { mode: 0o600 });
   const start = async (): Promise<ChildProcess> => {
-    const [command, prefix] = FROM_SOURCE;
+    const [command, prefix] = FOLDCAST;
     const child = spawn(command, [...prefix, "feishu", "--server", server.url, "--data-dir", dataDir], {
       env: isolatedEnv(temporaryDir("home"), {
         FOLDCAST_FEISHU_BASE_URL: fake.baseUrl, FOLDCAST_FEISHU_APP_ID: fake.app.appId, FOLDCAST_FEISHU_APP_SECRET_FILE: secret,

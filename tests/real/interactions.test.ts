@@ -4,7 +4,8 @@ import { jsonLines } from "../support/command.ts";
 import { atExit } from "../support/exit.ts";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
-import { FROM_SOURCE, startServer, type RunningServer } from "../support/server.ts";
+import { FOLDCAST } from "../support/program.ts";
+import { startServer, type RunningServer } from "../support/server.ts";
 import { Tui } from "../support/tui.ts";
 import { sleep, until } from "../support/wait.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -69,7 +70,7 @@ async function watch(): Promise<PlainClient & { outcomes(): unknown[] }> {
 
 /** `foldcast chat --json` as a child, with lines typed one by one. */
 function startChat(url: string, threadId: string) {
-  const [program, prefix] = FROM_SOURCE;
+  const [program, prefix] = FOLDCAST;
   const child = spawn(program, [...prefix, "chat", "--json", "--server", url, "--thread", threadId], { env: isolatedEnv(temporaryDir("chat-home")), stdio: "pipe" });
   atExit(() => child.kill("SIGKILL"));
   let stdout = "";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isolatedEnv, temporaryDir } from "./paths.ts";
-import { FROM_SOURCE } from "./server.ts";
+import { FOLDCAST } from "./program.ts";
 
 export interface CommandResult {
   code: number | null;
@@ -8,9 +8,9 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs one `foldcast` command from source in a process and a home of its own. */
+/** Runs one `foldcast` command in a process and a home of its own. */
 export async function foldcast(args: readonly string[], options: { input?: string; cwd?: string; env?: Readonly<Record<string, string>>; timeoutMs?: number } = {}): Promise<CommandResult> {
-  const [program, prefix] = FROM_SOURCE;
+  const [program, prefix] = FOLDCAST;
   const child = spawn(program, [...prefix, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: isolatedEnv(temporaryDir("home"), options.env),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { atExit } from "./exit.ts";
 import { isolatedEnv, REPO, temporaryDir } from "./paths.ts";
+import { FOLDCAST } from "./program.ts";
 import { sleep } from "./wait.ts";
 
 const listening = z.strictObject({
@@ -13,12 +14,6 @@ const listening = z.strictObject({
   version: z.string(),
   protocol: z.string(),
 });
-
-/** How the source is started; the same as the scripts of package.json without npm between us and the process. */
-export const FROM_SOURCE = [
-  process.execPath,
-  ["--conditions=@foldcast/source", "--import", "tsx", join(REPO, "packages/host-runtime/src/cli/main.ts")],
-] as const;
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
@@ -41,7 +36,7 @@ export interface ServerOptions {
   /** Kept by a second start, to see what survives a restart. */
   dataDir?: string;
   env?: Readonly<Record<string, string>>;
-  /** Default: the source. */
+  /** Default: the source, bundled. */
   command?: readonly [string, readonly string[]];
 }
 
@@ -49,7 +44,7 @@ export interface ServerOptions {
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? temporaryDir("data");
   const home = temporaryDir("home");
-  const [command, prefix] = options.command ?? FROM_SOURCE;
+  const [command, prefix] = options.command ?? FOLDCAST;
   const args = [...prefix, "serve", "--port", "0", "--data-dir", dataDir, "--no-native"];
   if (options.scenarios !== undefined) args.push("--scenario", writeScenarios(options.scenarios), "--scenario-speed", String(options.speed ?? 0));
   const child = spawn(command, [...args, ...(options.args ?? [])], {
