@@ -22,8 +22,7 @@ export interface DeskDeps {
   readonly approvers: readonly string[];
   /** Gives a person's answer to the server of a foreign thread. */
   readonly answer: (params: object) => Promise<InteractionAnswerResult>;
-  /** Answers a request of native Codex. */
-  /** False: there is no connection, and the answer did not leave. */
+  /** Answers a request of native Codex. False: there is no connection, and the answer did not leave. */
   readonly respond: (id: RequestId, result: object) => boolean;
   /** Carries out a command that a button stands for; resolves with what to say. */
   readonly command: (text: string, from: { readonly chatId: string; readonly openId: string; readonly messageId: string }) => Promise<string>;
@@ -51,6 +50,8 @@ export class InteractionDesk {
   readonly #byRequest = new Map<RequestId, { readonly key: string; readonly threadId: string | null }>();
   /** Cards with a click that waits: what is written to them before it is answered is lost. */
   readonly #clicked = new Set<string>();
+  /** Cards on their way into the chat. */
+  readonly #sending = new Set<string>();
   #closed = false;
   /** What the server told of a request while an answer of ours was on its way. */
   readonly #told = new Map<string, { readonly outcome: string; readonly by: string | null }>();
@@ -86,8 +87,10 @@ export class InteractionDesk {
     const payload = own ?? payloadOf(read!, { interactionId: String(id), expiresAt: null, locale: this.#deps.locale, changes: changesOf(read!, item) });
     const known = this.#byRequest.get(id)?.key;
     if (known !== undefined) {
-      const row = this.#deps.table.get(known);
+      const row = this.#row(known);
       if (row !== null && row.state === "answering") this.#put(known, { ...row, state: "open" });
+      // An earlier process, or a bad hour of Feishu's, has left it without a card.
+      if (row !== null && row.messageId === null) void this.#send(known, place);
       return true;
     }
     this.open(payload, { requestId: id, native: own === undefined ? { method, params } : null, threadId, place, startedBy });
@@ -107,11 +110,20 @@ export class InteractionDesk {
   }
 
   async #send(key: string, place: Place): Promise<void> {
-    const { port, clock, log, sendTimes, table, locale } = this.#deps;
+    if (this.#sending.has(key)) return;
+    this.#sending.add(key);
+    try {
+      await this.#sendForms(key, place);
+    } finally {
+      this.#sending.delete(key);
+    }
+  }
+
+  async #sendForms(key: string, place: Place): Promise<void> {
+    const { port, clock, log, sendTimes, locale } = this.#deps;
     const times = sendTimes ?? SEND_TIMES;
     for (const form of ["card", "text"] as const) {
-      if (this.#closed) return;
-      const row = table.get(key);
+      const row = this.#row(key);
       if (row === null || row.messageId !== null) return;
       const mark = key.slice(0, 10);
       const body = form === "card" ? { type: "card" as const, card: this.#card(key, row) } : { type: "text" as const, text: renderFallback({ ...row.payload, interactionId: key }, locale) };
@@ -119,7 +131,7 @@ export class InteractionDesk {
       if (result.kind === "sent") {
         this.#change(key, { messageId: result.messageId });
         // It may have been settled while it was on its way.
-        if (table.get(key)?.state === "settled") void this.#showSettled(key);
+        if (this.#row(key)?.state === "settled") void this.#showSettled(key);
         return;
       }
       if (result.kind === "uncertain") return;
@@ -132,7 +144,7 @@ export class InteractionDesk {
     const key = this.#byRequest.get(requestId)?.key;
     if (key === undefined) return;
     // Our own answer may be the one: whoever gave it is known there.
-    if (this.#deps.table.get(key)?.state === "answering") this.#told.set(key, this.#told.get(key) ?? { outcome, by });
+    if (this.#row(key)?.state === "answering") this.#told.set(key, this.#told.get(key) ?? { outcome, by });
     else this.#settle(key, outcome, by);
   }
 
@@ -154,18 +166,18 @@ export class InteractionDesk {
       await this.#click(event);
     } finally {
       this.#clicked.delete(key);
-      if (!this.#closed && this.#deps.table.get(key)?.state === "settled") void this.#showSettled(key);
+      if (this.#row(key)?.state === "settled") void this.#showSettled(key);
     }
   }
 
   /** A click. Answered within three seconds, whatever happens; every refusal says why. */
   async #click(event: CardActionEvent): Promise<void> {
-    const { locale, table } = this.#deps;
+    const { locale } = this.#deps;
     const { toast } = CHANNEL_TEXTS[locale];
     const read = ButtonValue.safeParse(event.action.value);
     if (!read.success) return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
     const { interaction_id: key, action_id: actionId, action_value: actionValue } = read.data;
-    const row = table.get(key);
+    const row = this.#row(key);
     const openId = event.operator.openId;
     if (row === null || openId === null || row.chatId !== event.chatId || (row.messageId !== null && row.messageId !== event.messageId)) {
       return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
@@ -183,7 +195,7 @@ export class InteractionDesk {
     const working = this.#take(key, row, { actionId: event.action.formValue === null || actionId === "deny" ? actionId : "submit", actionValue: value, openId, at: event.createTimeMs });
     const result = await this.#withinPatience(working);
     if (result === null) return this.#reply(event, { toast: { type: "info", content: toast.working } });
-    const now = table.get(key) ?? row;
+    const now = this.#row(key) ?? row;
     await event.respond({
       toast: { type: result.status === "accepted" ? "success" : result.status === "refused" || result.status === "invalid" ? "error" : "info", content: result.status === "accepted" && result.open.length > 0 ? toast.partial : toast[result.status] },
       ...(now.state === "settled" ? { card: this.#card(key, now) } : {}),
@@ -193,7 +205,7 @@ export class InteractionDesk {
   /** A typed answer `/_interaction <key> <value>`: the same gate and way as for a button. Null: the id is none of ours. */
   async typed(key: string, value: string, from: { readonly chatId: string; readonly openId: string; readonly at: number }): Promise<string | null> {
     const { toast } = CHANNEL_TEXTS[this.#deps.locale];
-    const row = this.#deps.table.get(key);
+    const row = this.#row(key);
     if (row === null || row.chatId !== from.chatId || row.requestId === null) return null;
     if (!this.#mayPress(row, from.openId)) return toast.refused;
     if (row.state !== "open") return toast.late;
@@ -220,7 +232,7 @@ export class InteractionDesk {
       const told = this.#told.get(key) ?? { outcome: result.status === "late" ? "elsewhere" : result.status, by: null };
       this.#settle(key, told.outcome, told.by);
     } else if (this.#told.has(key)) this.#settle(key, this.#told.get(key)!.outcome, this.#told.get(key)!.by);
-    else if (this.#deps.table.get(key)?.state === "answering") this.#change(key, { state: "open" });
+    else if (this.#row(key)?.state === "answering") this.#change(key, { state: "open" });
     this.#told.delete(key);
     return result;
   }
@@ -244,7 +256,7 @@ export class InteractionDesk {
   }
 
   #settle(key: string, outcome: string, by: string | null): void {
-    const row = this.#deps.table.get(key);
+    const row = this.#row(key);
     if (row === null || row.state === "settled") return;
     if (row.requestId !== null) this.#byRequest.delete(row.requestId);
     this.#put(key, { ...row, state: "settled", outcome, by, shown: false });
@@ -254,9 +266,9 @@ export class InteractionDesk {
   /** By the message's id: silent, idempotent, good for fourteen days. */
   async #showSettled(key: string): Promise<void> {
     if (this.#closed) return;
-    const { port, clock, table } = this.#deps;
+    const { port, clock } = this.#deps;
     for (let tries = 0; tries < PATCH_TRIES && !this.#isOver(); tries += 1) {
-      const row = table.get(key);
+      const row = this.#row(key);
       if (row?.messageId == null || row.shown) return;
       const outcome = await port.patchMessageCard(row.messageId, this.#card(key, row), { chatId: row.chatId, priority: "final" });
       if (this.#isOver()) return;
@@ -282,13 +294,17 @@ export class InteractionDesk {
   }
 
   #change(key: string, changes: Partial<InteractionRow>): void {
-    if (this.#closed) return;
-    const row = this.#deps.table.get(key);
+    const row = this.#row(key);
     if (row !== null) this.#put(key, { ...row, ...changes });
   }
 
+  /** After the end the ledger may be closed: then nothing is there, and nothing is put. */
+  #row(key: string): InteractionRow | null {
+    return this.#closed ? null : this.#deps.table.get(key);
+  }
+
   #put(key: string, row: InteractionRow): void {
-    this.#deps.table.put(key, row);
+    if (!this.#closed) this.#deps.table.put(key, row);
   }
 }
 

@@ -38,6 +38,7 @@ export interface ChannelOptions {
 
 const MAX_SEEN = 20_000;
 const READY_MS = 20_000;
+const SETTLE_STEP_MS = 50;
 /** Requests that wait are asked again by the server when a thread is joined; after this pause none is missing. */
 const REPLAY_MS = 1_500;
 
@@ -87,8 +88,9 @@ export class FeishuChannel {
     const { port, settings, clock } = this.#options;
     await this.#client.start();
     const bot = await port.botInfo();
-    if (bot.kind === "refused") throw new Error(`Feishu refuses the app: ${bot.refusal.msg} (${bot.refusal.code ?? bot.refusal.kind})`);
-    if (bot.kind === "ok") this.#botOpenId = bot.value.openId;
+    // Without its own id the bot would take no mention for one.
+    if (bot.kind !== "ok") throw new Error(whyNot(bot));
+    this.#botOpenId = bot.value.openId;
     const oldest = clock.now() - settings.ledgerAgeMs;
     this.#inbox.prune(oldest, MAX_SEEN);
     this.#facts.prune(oldest, MAX_SEEN);
@@ -112,6 +114,12 @@ export class FeishuChannel {
     for (let waited = 0; port.connection().state !== "connected" && waited < READY_MS; waited += 50) await clock.sleep(50);
     const { state, reason } = port.connection();
     if (state !== "connected") this.#options.log("Feishu is not connected yet", { reason });
+  }
+
+  /** Waits until the answers of turns that are over have arrived, at most so long. */
+  async settle(patienceMs: number): Promise<void> {
+    const { clock } = this.#options;
+    for (let waited = 0; waited < patienceMs && [...this.#followers.values()].some((follower) => follower.owes); waited += SETTLE_STEP_MS) await clock.sleep(SETTLE_STEP_MS);
   }
 
   async close(): Promise<void> {
@@ -475,6 +483,12 @@ export class FeishuChannel {
 
 function doneClick(event: CardActionEvent): InboxRow {
   return { state: "done", messageId: event.messageId, chatId: event.chatId, chatType: "group", openId: null, createTimeMs: event.createTimeMs, messageType: "click", content: "", mentions: [], rootId: null, parentId: null, threadId: null };
+}
+
+function whyNot(outcome: Exclude<Awaited<ReturnType<FeishuPort["botInfo"]>>, { kind: "ok" }>): string {
+  if (outcome.kind === "uncertain") return `Feishu does not answer: ${outcome.uncertainty.detail}`;
+  const { kind, msg, code } = outcome.refusal;
+  return kind === "unreachable" ? `Feishu cannot be reached: ${msg}` : `Feishu refuses the app: ${msg} (${code ?? kind})`;
 }
 
 function isUnknownThread(error: unknown): boolean {

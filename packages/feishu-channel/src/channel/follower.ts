@@ -54,6 +54,11 @@ export class Follower {
     return [...this.view.turns.values()].findLast((turn) => turn.status === "inProgress") ?? null;
   }
 
+  /** A turn is over and its answer has not arrived yet. */
+  get owes(): boolean {
+    return [...this.#deliveries.keys()].some((id) => this.view.turns.get(id)?.status !== "inProgress");
+  }
+
   /** Before the request is sent: the turn's first notification may come in one piece with its answer. */
   expect(beginning: Beginning): () => void {
     this.#beginnings.push(beginning);

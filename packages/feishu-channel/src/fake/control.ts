@@ -5,7 +5,7 @@ import { answer } from "./rest/rest-server.ts";
 
 /** The methods that can be called over HTTP: POST `/__fake/<name>` with the method's one object as JSON. */
 export const controlNames = [
-  "addPerson", "addChat", "setBotIn", "say", "attach", "takeBack", "read", "click", "disband", "chats", "chat", "message", "unsentCards", "now", "advance", "planFaults", "clearFaults",
+  "addPerson", "addChat", "setBotIn", "say", "attach", "takeBack", "read", "click", "disband", "forget", "chats", "chat", "message", "unsentCards", "now", "advance", "planFaults", "clearFaults",
   "firedFaults", "pendingFaults", "connections", "closeSockets", "silenceSockets", "setDiscoveryCode", "dropTokens", "setRules", "broken", "advice", "forgetBroken", "deliveries", "calls", "counts",
 ] as const satisfies readonly (keyof FakeFeishu)[];
 

@@ -217,6 +217,11 @@ export class FakeFeishu {
     this.#chat(chatId).disbanded = true;
   }
 
+  /** Takes something out of the console: scopes, events or callbacks by name. Only what is told of them changes. */
+  forget({ names }: { readonly names: readonly string[] }): void {
+    for (const kept of [this.#store.scopes, this.#store.events, this.#store.callbacks]) for (const name of names) kept.delete(name);
+  }
+
   // --- what a reader sees
 
   chats(): readonly ReaderChat[] {

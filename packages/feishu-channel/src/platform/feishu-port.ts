@@ -264,6 +264,22 @@ class SdkFeishuPort implements port.FeishuPort {
     return this.#api.call({ api: "bot.get", method: "GET", path: "/open-apis/bot/v3/info", answer }, options);
   }
 
+  grantedScopes(options?: port.CallOptions): Promise<Outcome<readonly string[]>> {
+    // 1 = granted; the same list has what was only asked for.
+    const scope = z.object({ scope_name: z.string(), grant_status: z.number() });
+    const answer = z.object({ data: z.object({ scopes: z.array(scope) }) }).transform(({ data }) => data.scopes.flatMap((each) => (each.grant_status === 1 ? [each.scope_name] : [])));
+    return this.#api.call({ api: "scope.list", method: "GET", path: "/open-apis/application/v6/scopes", answer }, options);
+  }
+
+  subscriptions(options?: port.CallOptions): Promise<Outcome<port.Subscriptions>> {
+    const names = z.array(z.string()).catch([]);
+    const event = z.object({ subscription_type: z.string(), subscribed_events: names }).transform((each) => ({ by: each.subscription_type, names: each.subscribed_events }));
+    const callback = z.object({ callback_type: z.string(), subscribed_callbacks: names }).transform((each) => ({ by: each.callback_type, names: each.subscribed_callbacks }));
+    const app = z.object({ event: event.nullable().catch(null), callback: callback.nullable().catch(null), callback_info: callback.nullable().catch(null) });
+    const answer = z.object({ data: z.object({ app }) }).transform(({ data }) => ({ events: data.app.event, callbacks: data.app.callback_info ?? data.app.callback }));
+    return this.#api.call({ api: "app.get", method: "GET", path: `/open-apis/application/v6/applications/${this.appId}`, params: { ...userIds, lang: "zh_cn" }, answer }, options);
+  }
+
   #write(api: port.ApiName, method: "PUT" | "POST" | "PATCH", path: string, write: port.CardWrite, data: object, options?: port.CallOptions): Promise<Outcome<null>> {
     const { cardId, sequence, uuid } = write;
     return this.#api.call({

@@ -93,6 +93,10 @@ export interface FeishuPort {
   userInfo(openId: string, options?: CallOptions): Promise<Outcome<UserInfo>>;
   /** The bot itself: `openId` is what mentions of it carry. */
   botInfo(options?: CallOptions): Promise<Outcome<BotInfo>>;
+  /** The permissions of the app that count, by name (GET application/v6/scopes). */
+  grantedScopes(options?: CallOptions): Promise<Outcome<readonly string[]>>;
+  /** What the console says of events and callbacks. Needs `application:application:self_manage`, else `forbidden`. */
+  subscriptions(options?: CallOptions): Promise<Outcome<Subscriptions>>;
 }
 
 export type FeishuListener = (event: FeishuEvent) => void | Promise<void>;
@@ -131,7 +135,9 @@ export type ApiName =
   | "chat.create"
   | "chat.delete"
   | "user.get"
-  | "bot.get";
+  | "bot.get"
+  | "scope.list"
+  | "app.get";
 
 export interface PaceTarget {
   readonly cardId?: string;
@@ -280,6 +286,12 @@ export interface UserInfo {
   readonly openId: string;
   readonly name: string | null;
   readonly locale: string | null;
+}
+
+/** How events and callbacks reach the app, `websocket` for the long connection, and which; null where the server does not say. */
+export interface Subscriptions {
+  readonly events: { readonly by: string; readonly names: readonly string[] } | null;
+  readonly callbacks: { readonly by: string; readonly names: readonly string[] } | null;
 }
 
 export interface BotInfo {

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { LogLevel } from "../log/logger.ts";
+import type { NativeProgram } from "../native/upstream.ts";
 import type { ConfigFile } from "./options/config-file.ts";
 import { pathFrom } from "./options/kinds.ts";
 import type { Values } from "./options/option.ts";
@@ -20,6 +21,8 @@ export interface ServerOptions {
   /** Which of the sessions that harnesses saved on this machine are threads. */
   discovery: { enabled: boolean; maxSessions: number; maxAgeMs: number | null };
   dialect: "auto" | "default" | "desktop";
+  /** The real Codex behind the server, looked for by whoever starts one; null or absent = none. */
+  native?: NativeProgram | null;
   /** Milliseconds until an approval or a question that nobody answers is denied. */
   interactionExpiryMs: number;
   /** Milliseconds after which a harness session that is not used is let go; null = never. */
@@ -84,6 +87,11 @@ export function readToken(file: string): string {
   }
   if (token === "") throw new UsageError(`the token file ${file} is empty; to fill it: (umask 077; openssl rand -hex 32 > ${file})`);
   return token;
+}
+
+/** Where the processes of a person agree on who talks for which app of a chat platform, whatever their data folders. */
+export function appLocks(env: NodeJS.ProcessEnv): string {
+  return join(defaultDataDir(env), "feishu-apps");
 }
 
 /** Where this system keeps the data of programs. */

@@ -1,4 +1,5 @@
 import type { MutableJson } from "../cards/card-tree.ts";
+import { CALLBACKS, EVENTS, NEEDED_SCOPES, USEFUL_SCOPES } from "../../platform/console.ts";
 import type { VirtualClock } from "../clock.ts";
 
 export interface Person {
@@ -79,6 +80,10 @@ export class ChatStore {
   readonly apps = new Map<string, App>();
   readonly chats = new Map<string, Chat>();
   readonly messages = new Map<string, Message>();
+  /** What the console grants the app, and what it is subscribed to; all of it, until a test takes something away. */
+  readonly scopes = new Set([...NEEDED_SCOPES, ...USEFUL_SCOPES].map(({ name }) => name));
+  readonly events = new Set(EVENTS);
+  readonly callbacks = new Set(CALLBACKS);
   readonly clock: VirtualClock;
   #count = 0;
 

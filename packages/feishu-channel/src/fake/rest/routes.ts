@@ -84,6 +84,8 @@ export const routes: readonly Route[] = [
   { api: "chat.delete", method: "DELETE", path: "im/v1/chats/:", handle: deleteChat },
   { api: "chat.members", method: "GET", path: "im/v1/chats/:/members", handle: listMembers },
   { api: "user.get", method: "GET", path: "contact/v3/users/:", handle: getUser },
+  { api: "scope.list", method: "GET", path: "application/v6/scopes", handle: ({ store }) => ({ data: { scopes: [...store.scopes].map((scope_name) => ({ scope_name, grant_status: 1, scope_type: "tenant" })) } }) },
+  { api: "app.get", method: "GET", path: "application/v6/applications/:", handle: getApp },
   { api: "bot.get", method: "GET", path: "bot/v3/info", handle: (_, { app }) => ({ top: { bot: { activate_status: 2, app_name: app.botName, open_id: app.botOpenId } } }) },
 ];
 
@@ -205,6 +207,12 @@ function getUser(services: Services, { path }: RouteContext): RouteAnswer {
   const person = services.store.people.get(path[0]!);
   if (person === undefined) throw new Refused(99992351, "not a valid open_id");
   return { data: { user: { open_id: person.openId, union_id: person.unionId, user_id: person.userId, name: person.name } } };
+}
+
+function getApp({ store }: Services, { app, path }: RouteContext): RouteAnswer {
+  if (path[0] !== app.appId || !store.scopes.has("application:application:self_manage")) throw new Refused(99991672, "Access denied. One of the following scopes is required: [application:application:self_manage]");
+  const websocket = (key: string, names: ReadonlySet<string>): Json => ({ [key === "events" ? "subscription_type" : "callback_type"]: "websocket", [`subscribed_${key}`]: [...names] });
+  return { data: { app: { app_id: app.appId, event: websocket("events", store.events), callback_info: websocket("callbacks", store.callbacks) } } };
 }
 
 /** The route of a call and the pieces of its path; undefined for a path that does not exist. */

@@ -5,11 +5,13 @@ import { loadSqlDriver } from "../../store/sqlite-driver.ts";
 import { VERSION } from "../../version.ts";
 import type { Call, Settings } from "../command.ts";
 import { overall, runChecks } from "../doctor/check.ts";
-import type { Check, CheckResult } from "../doctor/check.ts";
+import type { Check } from "../doctor/check.ts";
 import { configCheck, environmentCheck } from "../doctor/config.ts";
+import { feishuChecks } from "../doctor/feishu.ts";
 import { dataFolderCheck, sessionsFolderCheck, temporaryFolderCheck, tokenFileCheck } from "../doctor/folders.ts";
 import { harnessCheck } from "../doctor/harness.ts";
 import { codexCheck, nodeCheck } from "../doctor/programs.ts";
+import { report } from "../doctor/report.ts";
 import { portCheck, storeCheck } from "../doctor/server.ts";
 import { defaultConfigPath } from "../options/config-file.ts";
 import { serverOptions } from "../server-options.ts";
@@ -58,18 +60,6 @@ function checksOf({ values, file }: Settings<typeof DOCTOR_OPTIONS>, env: NodeJS
     tokenFileCheck(values["ws-token-file"]),
     ...values.sessions.map(sessionsFolderCheck),
     temporaryFolderCheck(),
+    ...feishuChecks({ env, file, wanted: values.feishu }),
   ];
 }
-
-function report(results: readonly CheckResult[]): string {
-  const width = Math.max(...results.map(({ id }) => nameOf(id).length));
-  const lines = results.flatMap(({ id, status, found, next }) => [
-    `${status.padEnd(7)}  ${nameOf(id).padEnd(width)}  ${found.replaceAll("\n", `\n${" ".repeat(width + 11)}`)}`,
-    ...(next === null ? [] : [`${" ".repeat(width + 9)}  → ${next}`]),
-  ]);
-  const count = (status: string): number => results.filter((each) => each.status === status).length;
-  const words = [[count("fault"), "fault"], [count("warning"), "warning"]].flatMap(([number, word]) => (number === 0 ? [] : [`${number} ${word}${number === 1 ? "" : "s"}`]));
-  return `${lines.join("\n")}\n\n${words.length === 0 ? "All is in order." : `${words.join(", ")}; the rest is in order.`}\n`;
-}
-
-const nameOf = (id: string): string => id.replace(":", " ");

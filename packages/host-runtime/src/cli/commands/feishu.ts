@@ -10,7 +10,7 @@ import { startChannel } from "../feishu/channel.ts";
 import { feishuFromFile } from "../feishu/from-file.ts";
 import { setUp } from "../feishu/setup.ts";
 import { runSmoke } from "../feishu/smoke.ts";
-import { readToken, serverOptions } from "../server-options.ts";
+import { appLocks, readToken, serverOptions } from "../server-options.ts";
 import { startHost, stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
 import type { FEISHU_OPTIONS } from "../table/options.ts";
@@ -22,7 +22,7 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   if (operands.length > 1) throw new UsageError(`\`${operands[1]!}\` is one word too many`);
   const { values, file } = await call.settings();
   const { env, given: configured } = feishuFromFile(file, call.env);
-  if (verb === "setup") return setUp(env, configured, (text) => void stdout.write(text));
+  if (verb === "setup") return setUp({ env, file, stdout });
   const log = (message: string, fields: Readonly<Record<string, unknown>>): void => void stderr.write(`foldcast feishu: ${message} ${JSON.stringify(fields)}\n`);
   if (verb === "smoke") {
     if (values["app-env"] === null) throw new UsageError("smoke wants --app-env FILE, with lines such as FOLDCAST_FEISHU_APP_ID=cli_…");
@@ -35,10 +35,12 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   const dataDir = demo === null ? serverOptions(values, file, env).dataDir : mkdtempSync(join(tmpdir(), "foldcast-feishu-demo-"));
   const given = demo === null ? configured : { appId: demo.appId, appSecret: demo.appSecret, baseUrl: demo.url, allowUsers: [demo.person.openId, demo.colleague.openId], approvers: [] };
   try {
-    const running = await startChannel({ env, dataDir, connect: source.connect, given, log });
+    const running = await startChannel({ env, dataDir, connect: source.connect, given, locks: demo === null ? appLocks(env) : null, log });
     stdout.write(`${JSON.stringify({ event: "feishu-ready", appId: running.appId })}\n`);
     if (demo !== null) stderr.write(`\n  open      ${demo.url}\n  write     a message to the bot; /help lists its commands\n  stop      Ctrl+C\n\n`);
     await source.stopped;
+    await source.drain();
+    await running.channel.settle(SETTLE_MS);
     await running.close();
   } finally {
     await source.close();
@@ -51,9 +53,14 @@ async function startDemo(port: number): Promise<Awaited<ReturnType<typeof import
   return (await import("@foldcast/feishu-channel/fake")).startDemo({ port });
 }
 
+/** Answers that are on their way when the process is told to end. */
+const SETTLE_MS = 5_000;
+
 interface ServerLink {
   readonly connect: () => Promise<ClientTransport>;
   readonly stopped: Promise<unknown>;
+  /** Ends the turns of a server in this process, while the channel can still tell it. */
+  readonly drain: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -62,7 +69,7 @@ async function serverLink({ env, stderr }: Call<typeof FEISHU_OPTIONS>, values: 
   const { server } = values;
   if (server !== null) {
     const token = values["token-file"] === null ? null : readToken(values["token-file"]);
-    return { connect: () => webSocketTransport(server, token), stopped: signalled(), close: () => Promise.resolve() };
+    return { connect: () => webSocketTransport(server, token), stopped: signalled(), drain: () => Promise.resolve(), close: () => Promise.resolve() };
   }
   let running: RunningHost | null = null;
   const open = async (): Promise<ClientTransport> => {
@@ -80,6 +87,7 @@ async function serverLink({ env, stderr }: Call<typeof FEISHU_OPTIONS>, values: 
       return transport;
     },
     stopped: signalled(),
+    drain: async () => running?.host.drain(),
     close: async () => {
       if (running !== null) await stopHost(running);
     },

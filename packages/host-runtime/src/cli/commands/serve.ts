@@ -2,9 +2,13 @@ import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { listen } from "../../rpc/listen.ts";
 import type { Listener } from "../../rpc/listen.ts";
 import { VERSION } from "../../version.ts";
+import { embeddedTransport } from "../../chat/transports.ts";
 import type { Call } from "../command.ts";
+import { runBeside, type Beside } from "../feishu/beside.ts";
+import { feishuFromFile } from "../feishu/from-file.ts";
+import type { ConfigFile } from "../options/config-file.ts";
 import { refused } from "../refused.ts";
-import { serverOptions } from "../server-options.ts";
+import { appLocks, serverOptions } from "../server-options.ts";
 import { startHost, stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
 import type { SERVE_OPTIONS } from "../table/options.ts";
@@ -22,9 +26,34 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
   running.store.announce(listener.url);
   stdout.write(`${JSON.stringify({ event: "listening", url: listener.url, pid: process.pid, version: VERSION, protocol: PROTOCOL_VERSION })}\n`);
   await introduce(running, listener.url, options.token === null ? null : values["ws-token-file"], stderr);
+  const feishu = values.feishu ? beside({ running, file, env, dataDir: options.dataDir, stderr }) : null;
   await running.stopped;
+  await feishu?.close();
   await Promise.all([listener.close(), stopHost(running)]);
   return 0;
+}
+
+interface BesideCall {
+  readonly running: RunningHost;
+  readonly file: ConfigFile | null;
+  readonly env: NodeJS.ProcessEnv;
+  readonly dataDir: string;
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/** The Feishu channel as one more client of this server; its code is loaded when it is wanted. */
+function beside({ running, file, env, dataDir, stderr }: BesideCall): Beside {
+  const { env: filled, given } = feishuFromFile(file, env);
+  return runBeside({
+    say: (line) => void stderr.write(`foldcast feishu: ${line}\n`),
+    start: async () => {
+      const { startChannel } = await import("../feishu/channel.ts");
+      return startChannel({
+        env: filled, given, dataDir, locks: appLocks(env), connect: () => Promise.resolve(embeddedTransport(running.host)),
+        log: (message, fields) => running.log.warn(`Feishu: ${message}`, fields),
+      });
+    },
+  });
 }
 
 /** Tells a person how to go on. */

@@ -1,51 +1,81 @@
-import { createFeishuPort } from "@foldcast/feishu-channel";
+import { CALLBACKS, createFeishuPort, EVENTS, NEEDED_SCOPES, USEFUL_SCOPES } from "@foldcast/feishu-channel";
+import { overall, runChecks } from "../doctor/check.ts";
+import type { Check, Finding } from "../doctor/check.ts";
+import { fault, ok } from "../doctor/check.ts";
+import { feishuChecks } from "../doctor/feishu.ts";
+import { report } from "../doctor/report.ts";
+import type { ConfigFile } from "../options/config-file.ts";
 import { feishuSettings } from "./channel.ts";
+import { feishuFromFile } from "./from-file.ts";
+
+const names = (list: readonly string[]): string => list.map((name) => `     ${name}\n`).join("");
 
 const STEPS = `1  Make an app of your own company's (自建应用) at https://open.feishu.cn/app (Lark: https://open.larksuite.com/app).
 2  Add the ability "Bot" (添加应用能力 → 机器人).
-3  Permissions (权限管理), all as the app itself:
-     im:message  im:message:send_as_bot  im:message.p2p_msg:readonly  im:message.group_at_msg:readonly
-     im:message:update  im:message:recall  im:resource  im:chat:readonly  cardkit:card:write
-     contact:user.base:readonly (names on cards)
-4  Events (事件与回调 → 事件配置): "long connection" (使用长连接接收事件), then add
-     im.message.receive_v1  im.message.recalled_v1  im.chat.member.bot.added_v1
-5  Callbacks, a tab of its own (回调配置): "long connection" too, then add
-     card.action.trigger
-   Without it buttons answer 200340.
+3  Permissions (权限管理), all as the app itself (应用身份权限). Needed:
+${names(NEEDED_SCOPES.map(({ name }) => name))}   im:message holds all of the first ones. Of use:
+${USEFUL_SCOPES.map(({ name, without }) => `     ${name.padEnd(36)} without it: ${without}\n`).join("")}4  Events (事件与回调 → 事件配置): "long connection" (使用长连接接收事件), then add
+${names(EVENTS)}5  Callbacks, a tab of its own (回调配置): "long connection" too, then add
+${names(CALLBACKS)}   Without it buttons answer 200340. Where the console wants to see a connection before it saves 4 and 5, have foldcast
+   feishu running already (step 7).
 6  Publish a version (版本管理与发布); nothing above counts before.
-7  Tell foldcast:
-     export FOLDCAST_FEISHU_APP_ID=cli_…
-     export FOLDCAST_FEISHU_APP_SECRET_FILE=~/.config/foldcast/feishu-secret     # chmod 600
-     export FOLDCAST_FEISHU_ALLOW_USERS=ou_…        # who may talk to it; or FOLDCAST_FEISHU_CLAIM=1: the first who writes
-     export FOLDCAST_FEISHU_CWD=~/project           # where agents work
-   then: foldcast feishu
+7  Tell foldcast, in ~/.config/foldcast/config.toml:
+     [feishu]
+     app_id = "cli_…"
+     app_secret_file = "~/.config/foldcast/feishu-secret"     # chmod 600
+     claim = true                                             # the bot is of the first person who writes to it
+     cwd = "~/project"                                        # where agents work
+   or in the environment: FOLDCAST_FEISHU_APP_ID, FOLDCAST_FEISHU_APP_SECRET_FILE, …
+   then: foldcast feishu, or foldcast serve --feishu
+
 `;
 
+const CONNECT_MS = 10_000;
+/** Longer than any one check of its own takes. */
+const CHECK_MS = 20_000;
+
+export interface SetupCall {
+  readonly env: NodeJS.ProcessEnv;
+  readonly file: ConfigFile | null;
+  readonly stdout: NodeJS.WritableStream;
+}
+
 /** The steps in the console, and what of them can be checked from here. Gives the exit code. */
-export async function setUp(env: NodeJS.ProcessEnv, given: Readonly<Record<string, unknown>>, out: (text: string) => void): Promise<number> {
-  out(STEPS);
-  if (env["FOLDCAST_FEISHU_APP_ID"] === undefined && given["appId"] === undefined) {
-    out("FOLDCAST_FEISHU_APP_ID is not set yet, so nothing was checked. Run this again when it is.\n");
+export async function setUp({ env, file, stdout }: SetupCall): Promise<number> {
+  stdout.write(STEPS);
+  const checks = feishuChecks({ env, file, wanted: false });
+  if (checks.length === 0) {
+    stdout.write("No app is set yet, so nothing was checked. Run this again after step 7.\n");
     return 0;
   }
-  const settings = feishuSettings(env, given);
-  const port = createFeishuPort({ appId: settings.appId, appSecret: settings.appSecret, ...(settings.baseUrl === undefined ? {} : { baseUrl: settings.baseUrl }) });
-  try {
-    const bot = await port.botInfo();
-    if (bot.kind !== "ok") {
-      const why = bot.kind === "refused" ? `${bot.refusal.msg} (${bot.refusal.code ?? bot.refusal.kind})` : bot.uncertainty.detail;
-      out(`fault    the app: ${why}\n`);
-      return 1;
-    }
-    out(`ok       the app answers: the bot is called ${bot.value.name}\n`);
-    await port.start(() => undefined);
-    for (let waited = 0; port.connection().state !== "connected" && waited < 10_000; waited += 100) await new Promise((resolve) => setTimeout(resolve, 100));
-    const { state, reason } = port.connection();
-    out(state === "connected" ? "ok       the long connection is open\n" : `fault    the long connection: ${reason ?? state} (step 4)\n`);
-    if (settings.allowUsers.length === 0 && settings.allowChats.length === 0 && !settings.claim) out("warning  nobody may talk to the bot yet (step 7)\n");
-    out("note     whether callbacks are on (step 5) shows with the first button: foldcast feishu smoke --app-env FILE\n");
-    return state === "connected" ? 0 : 1;
-  } finally {
-    await port.close();
-  }
+  const results = await runChecks([...checks, connectionCheck(env, file)], CHECK_MS);
+  stdout.write(report(results));
+  stdout.write("Whether buttons arrive shows with the first one, or with foldcast feishu smoke --app-env FILE.\n");
+  return overall(results) === "fault" ? 1 : 0;
+}
+
+/** Opens the long connection for a moment. Null where the app cannot be used at all, which another check tells. */
+function connectionCheck(env: NodeJS.ProcessEnv, file: ConfigFile | null): Check {
+  return {
+    id: "feishu:connection",
+    async run(): Promise<Finding | null> {
+      const source = feishuFromFile(file, env);
+      let port: ReturnType<typeof createFeishuPort>;
+      try {
+        const { appId, appSecret, baseUrl } = feishuSettings(source.env, source.given);
+        port = createFeishuPort({ appId, appSecret, ...(baseUrl === undefined ? {} : { baseUrl }) });
+      } catch {
+        return null;
+      }
+      try {
+        if ((await port.botInfo()).kind !== "ok") return null;
+        await port.start(() => undefined);
+        for (let waited = 0; port.connection().state !== "connected" && waited < CONNECT_MS; waited += 100) await new Promise((resolve) => setTimeout(resolve, 100));
+        const { state, reason } = port.connection();
+        return state === "connected" ? ok("the long connection is open") : fault(`the long connection: ${reason ?? state}`, "look at step 4, and whether a proxy lets WebSockets through");
+      } finally {
+        await port.close();
+      }
+    },
+  };
 }

@@ -26,7 +26,7 @@ export async function runSmoke({ running, env, log, out }: SmokeCall): Promise<n
     }
     ({ chatId } = made.value);
     out(`ok       a group was made\n`);
-    const { channel, close } = await startChannel({ env, dataDir: running.host.options.dataDir, connect: () => Promise.resolve(embeddedTransport(running.host)), given: {}, log });
+    const { channel, close } = await startChannel({ env, dataDir: running.host.options.dataDir, connect: () => Promise.resolve(embeddedTransport(running.host)), given: {}, locks: null, log });
     try {
       await channel.promptIn(chatId, "the smoke test");
       const text = await answerIn(port, chatId);

@@ -19,18 +19,22 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
       ["foldcast serve --port 0 --sessions ~/old-logs", "any free port; saved sessions of a folder in the resume picker"],
       ["foldcast serve --host 0.0.0.0 --ws-auth capability-token --ws-token-file ~/.foldcast-token", "for other machines"],
     ],
-    notes: `The first line on stdout, and the only one, is for programs:
+    notes: `--feishu talks in Feishu from the same process (foldcast feishu does it in one of its own, and its help has the
+settings). A channel that cannot start, or breaks, is told of on standard error and tried again; the server goes on.
+
+The first line on stdout, and the only one, is for programs:
   {"event":"listening","url":"ws://127.0.0.1:PORT","pid":N,"version":"…","protocol":"${PROTOCOL_VERSION}"}`,
     load: () => import("../commands/serve.ts"),
   }),
   "app-server": command({
     summary: "the same on standard streams, in the place of `codex app-server`",
-    about: "Stands in for `codex app-server`: one JSON object a line on standard streams, until stdin ends.\nOther flags of Codex are accepted and do nothing.",
+    about: `Stands in for \`codex app-server\`: one JSON object a line on standard streams, until stdin ends. Where another foldcast
+has the data folder, this one passes its client on to that one. Codex's own flags go to the Codex behind it.`,
     options: APP_SERVER_OPTIONS,
     lenient: true,
     examples: [
       ["foldcast app-server", ""],
-      ["CODEX_CLI_PATH=$(which foldcast) …", "a client that starts its server itself"],
+      ["foldcast app-server -c model=scripted/demo", "a model of ours as the default"],
       ["foldcast app-server --listen unix:///tmp/foldcast.sock", ""],
     ],
     load: () => import("../commands/app-server.ts"),
@@ -79,7 +83,7 @@ Exit code: 0, 1 when there is no such thread, 4 when the owner of the data folde
   doctor: command({
     summary: "look at what is installed here, and say what to do about the rest",
     about: `Looks at Node, the Codex program, each harness, the port, the folders and the store as \`serve\` with the same options
-would use them. Starts no model turn and changes nothing.`,
+would use them, and at the Feishu app where one is set. Starts no model turn and changes nothing.`,
     options: DOCTOR_OPTIONS,
     examples: [["foldcast doctor", ""], ["foldcast doctor --json | jq '.checks[] | select(.status != \"ok\")'", "for scripts"]],
     notes: `Exit code: 0, or 1 when there is a fault; a warning is none.
@@ -123,7 +127,7 @@ would use them. Starts no model turn and changes nothing.`,
     notes: `Environment, all with FOLDCAST_FEISHU_ in front:
   APP_ID, APP_SECRET_FILE, BASE_URL (feishu, lark or an address), LOCALE (zh, en)
   ALLOW_USERS, ALLOW_CHATS, APPROVERS, CLAIM=1 (the first who writes owns the bot), GROUPS (mention, all)
-  DEFAULT_MODEL, CWD, FOLDERS
+  DEFAULT_MODEL, CWD, FOLDERS; each also as a key of [feishu] in the configuration file
   in milliseconds: WRITE_INTERVAL_MS, REOPEN_MS, RETRY_MS, STALE_MS, IDLE_MS, LEDGER_AGE_MS
 The first line on stdout, and the only one, is for programs: {"event":"feishu-ready","appId"}`,
     load: () => import("../commands/feishu.ts"),

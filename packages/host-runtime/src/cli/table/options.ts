@@ -58,6 +58,7 @@ export const LISTEN_OPTIONS = {
     kind: text("an address"), value: "ADDRESS", key: "host", default: "127.0.0.1", does: "address to listen on; any other than loopback needs a token",
   },
   port: { kind: port, value: "N", key: "port", default: DEFAULT_PORT, does: "port to listen on; 0 = any free one" },
+  feishu: { kind: flag, key: "feishu.enabled", does: "talk in Feishu, too, with the settings of `[feishu]`; what goes wrong there leaves the server alone" },
 } as const satisfies OptionTable;
 
 const CONFIG_OPTION = { config: { kind: file(), value: "FILE", does: "the configuration file", defaultWords: "`~/.config/foldcast/config.toml`" } } as const satisfies OptionTable;
@@ -100,17 +101,20 @@ export const CLIENT_OPTIONS = {
 export const SERVE_OPTIONS = { ...LISTEN_OPTIONS, ...SERVER_OPTIONS, ...CONFIG_OPTION } as const satisfies OptionTable;
 
 const ignored = { kind: text(), hidden: true, does: "a flag of Codex that does nothing here" } as const;
-const ignoredFlag = { ...ignored, kind: flag } as const;
+/** It decides how the real Codex behind us works. */
+const handedOn = { kind: text(), hidden: true, handedOn: true, does: "a flag of Codex, handed on to it" } as const;
+const handedOnFlag = { ...handedOn, kind: flag } as const;
 
 export const APP_SERVER_OPTIONS = {
   listen: { kind: text(), value: "URL", does: "stdio://, ws://IP:PORT, unix://PATH, or off", default: "stdio://" },
-  config: { kind: list(text()), value: "KEY=VALUE", short: "c", does: "kept as clients read it with config/read (the file is chosen by FOLDCAST_CONFIG here)" },
-  enable: { kind: list(text()), value: "FEATURE", does: "the same as -c features.FEATURE=true" },
-  disable: { kind: list(text()), value: "FEATURE", does: "the same as -c features.FEATURE=false" },
+  stdio: { kind: flag, does: "the same as --listen stdio://" },
+  config: { kind: list(text()), value: "KEY=VALUE", short: "c", handedOn: true, does: "of Codex; with the key model and a model of ours, the default model (the file is chosen by FOLDCAST_CONFIG here)" },
+  enable: { kind: list(text()), value: "FEATURE", handedOn: true, does: "the same as -c features.FEATURE=true" },
+  disable: { kind: list(text()), value: "FEATURE", handedOn: true, does: "the same as -c features.FEATURE=false" },
   ...SERVER_OPTIONS,
-  "startup-client-info": ignored, "cloud-skills-snapshot": ignored, "code-mode-host": ignored, "ws-token-sha256": ignored, "ws-shared-secret-file": ignored,
-  "ws-issuer": ignored, "ws-audience": ignored, "ws-max-clock-skew-seconds": ignored,
-  "analytics-default-enabled": ignoredFlag, "startup-sign-out": ignoredFlag, "strict-config": ignoredFlag, stdio: ignoredFlag,
+  "ws-token-sha256": ignored, "ws-shared-secret-file": ignored, "ws-issuer": ignored, "ws-audience": ignored, "ws-max-clock-skew-seconds": ignored,
+  "startup-client-info": handedOn, "cloud-skills-snapshot": handedOn, "code-mode-host": handedOn,
+  "analytics-default-enabled": handedOnFlag, "startup-sign-out": handedOnFlag, "strict-config": handedOnFlag,
 } as const satisfies OptionTable;
 
 export const CHAT_OPTIONS = {

@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { startFakeFeishu } from "@foldcast/feishu-channel/fake";
+import { expect, test } from "vitest";
+import { temporaryDir } from "../support/paths.ts";
+import { PlainClient } from "../support/plain-client.ts";
+import { endToEnd } from "../support/recording.ts";
+import { startServer } from "../support/server.ts";
+import { until } from "../support/wait.ts";
+
+endToEnd();
+
+const SLOW = { schema: 1, name: "slow", turns: [{ steps: [{ message: "Beginning." }, { delayMs: 60_000 }, { message: "End." }] }] };
+const patient = { timeoutMs: 15_000, everyMs: 20 };
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function environment(baseUrl: string, appId: string, secret: string): Record<string, string> {
+  const file = join(temporaryDir("secret"), "secret");
+  writeFileSync(file, secret, { mode: 0o600 });
+  return { FOLDCAST_FEISHU_BASE_URL: baseUrl, FOLDCAST_FEISHU_APP_ID: appId, FOLDCAST_FEISHU_APP_SECRET_FILE: file, FOLDCAST_FEISHU_DEFAULT_MODEL: "scripted/slow", FOLDCAST_FEISHU_CWD: "/w", FOLDCAST_FEISHU_LOCALE: "en", FOLDCAST_FEISHU_GROUPS: "all", FOLDCAST_FEISHU_CLAIM: "1" };
+}
+
+test("a server talks in Feishu as soon as that can be reached, works before, and ends its cards with itself", async () => {
+  const port = await freePort();
+  const app = { appId: "cli_00000000feed0002", appSecret: "a-secret-that-no-log-may-hold" };
+  await using server = await startServer({ scenarios: { slow: SLOW }, speed: 1, args: ["--feishu"], env: environment(`http://127.0.0.1:${port}`, app.appId, app.appSecret) });
+  await until("the reason", () => (/foldcast feishu: Feishu cannot be reached: .* is tried again/.test(server.stderr()) ? true : undefined), patient);
+  await using client = await PlainClient.connect(server.url);
+  expect(await client.wire.request("model/list", {})).toBeTruthy();
+
+  const fake = await startFakeFeishu({ port, app });
+  try {
+    const ada = fake.addPerson({ name: "Ada" }).openId;
+    const { chatId } = fake.addChat({ mode: "p2p", name: "bot", people: [ada] });
+    await until("the channel", () => (server.stderr().includes("foldcast feishu: talks for") ? true : undefined), patient);
+    fake.say({ chatId, from: ada, text: "go" });
+    const card = () => fake.chat({ chatId }).messages.find(({ type, text }) => type === "interactive" && text.includes("Beginning."));
+    await until("the card", () => card(), patient);
+    fake.closeSockets();
+    await until("the loss and the return", () => (/is tried again\n[^]*connected again/.test(server.stderr()) ? true : undefined), patient);
+    expect(await server.stop()).toBe(0);
+    expect(card()?.text).toContain("Interrupted");
+    expect(card()?.card?.streaming).toBe(false);
+    expect(server.stderr()).not.toContain(app.appSecret);
+    expect(fake.broken()).toEqual([]);
+  } finally {
+    await fake.close();
+  }
+});
+
+test("settings that cannot work are told once, and the server serves", async () => {
+  await using server = await startServer({ scenarios: { slow: SLOW }, env: { FOLDCAST_FEISHU: "1" } });
+  await until("the reason", () => (/foldcast feishu: FOLDCAST_FEISHU_APP_ID is not set.*goes on without Feishu/.test(server.stderr()) ? true : undefined), patient);
+  await using client = await PlainClient.connect(server.url);
+  expect(await client.wire.request("model/list", {})).toBeTruthy();
+});
