@@ -35,7 +35,7 @@ function event(data: { type: string } & Record<string, unknown>): string {
 
 function itemOf(block: Block, id: string): Item {
   if ("thinking" in block) return { id: `rs_${id}`, type: "reasoning", summary: [{ type: "summary_text", text: block.thinking }], encrypted_content: null };
-  if ("text" in block) return { id: `msg_${id}`, type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: block.text, annotations: [] }] };
+  if ("text" in block) return { id: `msg_${id}`, type: "message", role: "assistant", status: "completed", ...(block.phase === undefined ? {} : { phase: block.phase }), content: [{ type: "output_text", text: block.text, annotations: [] }] };
   const { tool } = block;
   // A tool with a grammar of its own takes a text, all others take JSON.
   if (typeof tool.input === "string") return { id: `ctc_${id}`, type: "custom_tool_call", call_id: tool.id, name: tool.name, input: tool.input };

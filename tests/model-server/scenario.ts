@@ -5,7 +5,8 @@ import { z } from "zod";
 const chunks = z.number().int().min(1).exactOptional();
 const block = z.union([
   z.strictObject({ thinking: z.string(), chunks }),
-  z.strictObject({ text: z.string(), chunks }),
+  /** `phase`: what the model calls this message (Responses API only). */
+  z.strictObject({ text: z.string(), phase: z.enum(["commentary", "final_answer"]).exactOptional(), chunks }),
   /** `namespace`: of tools that come in one (Responses API only). */
   z.strictObject({ tool: z.strictObject({ id: z.string().min(1), namespace: z.string().exactOptional(), name: z.string().min(1), input: z.unknown() }), chunks }),
 ]);

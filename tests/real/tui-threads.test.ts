@@ -5,6 +5,7 @@ import { SHARED } from "../support/paths.ts";
 import { ANSWER_WORD, SCENARIOS } from "../support/scenarios.ts";
 import { startServer, type RunningServer, type ServerOptions } from "../support/server.ts";
 import { tap } from "../support/tap.ts";
+import { gone, shown, slash } from "../support/tui-steps.ts";
 import { plainWords, textsOf } from "../support/tui-text.ts";
 import { Tui } from "../support/tui.ts";
 import { sleep, until } from "../support/wait.ts";
@@ -196,30 +197,6 @@ describe("a day with threads in the real Codex TUI", () => {
     expect(await turnsOf(third, id)).toBe(4);
   });
 });
-
-/** Resolves when the screen no longer matches. */
-async function gone(tui: Tui, what: RegExp): Promise<void> {
-  await until(`a screen without ${String(what)}`, async () => (what.test(await tui.screen()) ? undefined : true), { timeoutMs: 60_000, everyMs: 100 });
-}
-
-/** Resolves with the screen once it matches. */
-async function shown(tui: Tui, what: RegExp): Promise<string> {
-  let screen = "";
-  return until(`${String(what)} on the screen`, async () => (what.test((screen = await tui.screen())) ? screen : undefined), {
-    timeoutMs: 60_000,
-    everyMs: 100,
-    describe: () => screen,
-  });
-}
-
-/** Types a command and presses Enter when the TUI has seen it as one; resolves when the screen matches. */
-async function slash(tui: Tui, command: string, then: RegExp): Promise<void> {
-  await tui.type(command);
-  await shown(tui, new RegExp(`› ${command}`));
-  await sleep(500);
-  await tui.press("Enter");
-  await shown(tui, then);
-}
 
 async function pickModel(tui: Tui, scenario: string, key: "Up" | "Down"): Promise<void> {
   await slash(tui, "/model", /Select Model and Effort/);

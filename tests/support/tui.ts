@@ -13,6 +13,15 @@ const CAPTURES = join(CACHE, "captures");
 const PLACEHOLDER = "Ask Codex to do anything";
 let count = 0;
 
+export interface TuiOptions {
+  args?: readonly string[];
+  cwd?: string;
+  columns?: number;
+  rows?: number;
+  /** The TUI's own `config.toml`; the server's is another one. */
+  config?: string;
+}
+
 /** The real Codex TUI in a terminal of its own, connected to a server. Use it with `await using`. */
 export class Tui implements AsyncDisposable {
   readonly #socket: string;
@@ -27,10 +36,11 @@ export class Tui implements AsyncDisposable {
   }
 
   /** `args` go to `codex` after `--remote URL` (`["resume", ID]` opens a thread). `name` names the captures. */
-  static async start(url: string, name: string, options: { args?: readonly string[]; cwd?: string; columns?: number; rows?: number } = {}): Promise<Tui> {
+  static async start(url: string, name: string, options: TuiOptions = {}): Promise<Tui> {
     const { bin } = await codexProgram();
     const home = temporaryDir("tui-home");
     mkdirSync(join(home, ".codex"));
+    if (options.config !== undefined) writeFileSync(join(home, ".codex/config.toml"), options.config);
     const config = join(home, "tmux.conf");
     // The whole scrollback is looked at; the status line of tmux would cost a row.
     writeFileSync(config, "set -g history-limit 100000\nset -g status off\nset -g default-terminal xterm-256color\nset -g remain-on-exit on\n");

@@ -1,0 +1,26 @@
+import type { Tui } from "./tui.ts";
+import { sleep, until } from "./wait.ts";
+
+/** Resolves when the screen no longer matches. */
+export async function gone(tui: Tui, what: RegExp): Promise<void> {
+  await until(`a screen without ${String(what)}`, async () => (what.test(await tui.screen()) ? undefined : true), { timeoutMs: 60_000, everyMs: 100 });
+}
+
+/** Resolves with the screen once it matches. */
+export async function shown(tui: Tui, what: RegExp): Promise<string> {
+  let screen = "";
+  return until(`${String(what)} on the screen`, async () => (what.test((screen = await tui.screen())) ? screen : undefined), {
+    timeoutMs: 60_000,
+    everyMs: 100,
+    describe: () => screen,
+  });
+}
+
+/** Types a command and presses Enter when the TUI has seen it as one; resolves when the screen matches. */
+export async function slash(tui: Tui, command: string, then: RegExp): Promise<void> {
+  await tui.type(command);
+  await shown(tui, new RegExp(`› ${command}`));
+  await sleep(500);
+  await tui.press("Enter");
+  await shown(tui, then);
+}
