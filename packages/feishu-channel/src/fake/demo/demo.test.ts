@@ -64,9 +64,8 @@ describe("the demo's markdown", () => {
     expect(parseInline("x https://a.example/b, y")).toEqual(["x ", { type: "link", url: "https://a.example/b", inline: ["https://a.example/b"] }, ", y"]);
   });
 
-  it("reads long texts in time that grows with their length", () => {
-    const start = performance.now();
-    parseMarkdown("word *x _y [z](a <b `c ".repeat(1_500));
-    expect(performance.now() - start).toBeLessThan(1_500);
+  it("is done with long texts", () => {
+    // Going back from each opening mark would take minutes: the limit of the test is the measure.
+    expect(parseMarkdown("word *x _y [z](a <b `c ".repeat(3_000))).toHaveLength(1);
   });
 });

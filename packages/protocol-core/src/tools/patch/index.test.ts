@@ -87,12 +87,11 @@ describe("parsePatch", () => {
     expect(fileOf(wrap("*** Update File: a", "-x", "-", "+y", "+"), { a: "x\n" })).toMatchObject({ added: 1, removed: 1 });
   });
 
-  it("takes linear time for lines that nearly match everywhere", () => {
+  it("is done with very many lines that nearly match everywhere", () => {
+    // Comparing each with each would take minutes: the limit of the test is the measure.
     const text = "a\n".repeat(60_000);
     const lines = Array.from({ length: 30_000 }, () => "-a");
-    const started = performance.now();
     expect(errorOf(wrap("*** Update File: f", ...lines, "-b"), { f: text })).toContain("Failed to find");
-    expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   it("never throws", () => {
