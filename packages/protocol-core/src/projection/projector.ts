@@ -7,9 +7,9 @@ import { CappedText } from "./capped-text.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { currentItem, type Entry, type IdKind } from "./entries.ts";
 import { changeOfEdit } from "./file-changes.ts";
-import { EditSummary } from "./edit-summary.ts";
 import { decidePhase, isBlank, type VisibleItem } from "./final-answer.ts";
 import { buildItem, type BuildContext } from "./item-builder.ts";
+import { MergedView } from "./merged-view.ts";
 import { idKindOf, shapeOf } from "./shapes.ts";
 import { NetChanges } from "./net-changes.ts";
 import { auditOf } from "./detail.ts";
@@ -26,8 +26,6 @@ export interface ProjectorOptions {
   /** The thread id of a child agent, from the harness's own id of it. */
   childThreadId(ref: string): string;
 }
-
-type MergedSlot = Entry | "summary";
 
 const SUCCEEDED: ItemOutcome = { status: "succeeded" };
 const CANCELLED: ItemOutcome = { status: "cancelled" };
@@ -69,8 +67,8 @@ export class TurnProjector {
   readonly #entries = new Map<string, Entry>();
   /** What clients have that get one file change an edit, in their order: the canonical order of starts. */
   readonly #shown: Entry[] = [];
-  /** The same for clients that merge edits: the summary stands where the first edit that merges succeeded. */
-  readonly #mergedOrder: MergedSlot[] = [];
+  /** The same for clients that merge edits. */
+  readonly #merged = new MergedView();
   readonly #counts = new Map<IdKind, number>();
   /** Background id of a command or task → the item that started it. */
   readonly #background = new Map<string, string>();
@@ -78,7 +76,6 @@ export class TurnProjector {
   readonly #diagnostics = new Diagnostics();
   /** The last shown item if it is a completed message whose phase is still open: its one completion is held back. */
   #held: Entry | null = null;
-  #summary: EditSummary | null = null;
   #cwd: string;
   #started = false;
   #status: TurnStatus = "inProgress";
@@ -121,9 +118,7 @@ export class TurnProjector {
 
   /** The turn as a client of this policy has it now, all items. */
   turn(policy: DeliveryPolicy): Turn {
-    const items = policy.edits === "each"
-      ? this.#shown.map(currentItem)
-      : this.#mergedOrder.map((slot) => (slot === "summary" ? this.#summary!.item() : currentItem(slot)));
+    const items = policy.edits === "each" ? this.#shown.map(currentItem) : this.#merged.items();
     return this.#turn(items.filter((item) => item !== null), "full");
   }
 
@@ -134,8 +129,7 @@ export class TurnProjector {
 
   /** The summary's changes so far, for clients that merge edits; to be pulled with the diff. Null without a running summary. */
   patch(): ProjectorOutput | null {
-    if (this.#summary === null || this.#summary.done) return null;
-    return { audience: MERGED, type: "patch.updated", itemId: this.#summary.id, changes: this.#summary.changes() };
+    return this.#merged.patch();
   }
 
   #apply(event: HarnessEvent, out: ProjectorOutput[]): void {
@@ -311,7 +305,7 @@ export class TurnProjector {
     entry.item = item;
     this.#shown.push(entry);
     const audience = shape.item === "edits" ? EACH : undefined;
-    if (audience === undefined) this.#mergedOrder.push(entry);
+    if (audience === undefined) this.#merged.show(entry);
     out.push(this.#itemOutput("item.started", entry, entry.startedAt, audience));
     return item;
   }
@@ -401,27 +395,10 @@ export class TurnProjector {
       return;
     }
     out.push(this.#itemOutput("item.completed", entry, at, EACH));
-    if (changed) return this.#merge(entry, at, out);
+    if (changed) return this.#merged.merge(entry, at, () => this.#nextId("files"), out);
     if (outcome.status === "succeeded") return;
-    this.#showToMerging(entry, out);
+    this.#merged.showAlone(entry, out);
     out.push(this.#itemOutput("item.completed", entry, at, MERGED));
-  }
-
-  #merge(entry: Entry, at: number | null, out: ProjectorOutput[]): void {
-    entry.merged = true;
-    if (this.#summary !== null) return this.#summary.add(entry.edits);
-    this.#summary = new EditSummary(this.#nextId("files"), entry.startedAt);
-    this.#summary.add(entry.edits);
-    this.#mergedOrder.push("summary");
-    out.push({ audience: MERGED, type: "item.started", item: this.#summary.item(), at: at ?? 0 });
-  }
-
-  #showToMerging(entry: Entry, out: ProjectorOutput[]): void {
-    if (entry.shownToMerging || entry.item?.type !== "fileChange") return;
-    entry.shownToMerging = true;
-    this.#mergedOrder.push(entry);
-    const started: FileChangeItem = { ...entry.item, status: "inProgress", completedAtMs: null };
-    out.push({ audience: MERGED, type: "item.started", item: started, at: entry.startedAt ?? 0, detail: auditOf(entry) });
   }
 
   /** An edit that needs an approval is an item of its own for everybody, and must be there before the request. */
@@ -433,7 +410,7 @@ export class TurnProjector {
     if (entry.item === null && entry.open && !isText && entry.shape?.item !== "plan") this.#show(entry, out);
     if (entry.open && entry.item?.type === "fileChange") {
       entry.ownItem = true;
-      this.#showToMerging(entry, out);
+      this.#merged.showAlone(entry, out);
     }
     return entry.item?.id ?? null;
   }
@@ -447,10 +424,7 @@ export class TurnProjector {
     }
     const decided = this.#guard(() => this.#decidePhase(outcome, out));
     this.#completedAt = at;
-    if (this.#summary !== null) {
-      this.#summary.finish(at);
-      out.push({ audience: MERGED, type: "item.completed", item: this.#summary.item(), at: at ?? 0 });
-    }
+    this.#merged.finish(at, out);
     this.#durationMs = durationMs !== null && Number.isFinite(durationMs) ? Math.max(0, Math.round(durationMs)) : (this.#startedAt === null || at === null ? null : Math.max(0, at - this.#startedAt));
     this.#status = outcome.status === "failed" ? "failed" : outcome.status === "cancelled" ? "interrupted" : "completed";
     if (outcome.status === "failed") {
@@ -478,7 +452,7 @@ export class TurnProjector {
   /** Visible items in canonical order: edits that merge count only at the first one, and only if a net change is left. */
   #canonicalItems(): (VisibleItem & { entry: Entry })[] {
     const items: (VisibleItem & { entry: Entry })[] = [];
-    let summaryPending = this.#summary !== null && this.#summary.changes().length > 0;
+    let summaryPending = this.#merged.hasNetChange;
     for (const entry of this.#shown) {
       const { item, source } = entry;
       if (entry.merged) {
