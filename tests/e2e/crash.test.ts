@@ -25,30 +25,39 @@ const SCENARIO = {
 
 type Steps = { completed: Map<string, string[]>; turnIds: string[] };
 
-/** Plays turns until the host is killed; gives what the client had been told by then. */
-async function killWhile(dataDir: string, threadId: string | null, afterMs: number): Promise<Steps & { threadId: string }> {
+interface Found {
+  turns: Turn[];
+  queued: string[];
+}
+
+/** Has a turn played until the host is killed, on a thread of its own where none is given. `before` is what the thread was when the host came up. */
+async function killWhile(dataDir: string, threadId: string | null, afterMs: number): Promise<{ before: Found | null; told: Steps; threadId: string }> {
   await using server = await startServer({ scenarios: { long: SCENARIO }, speed: 1, dataDir });
   await using client = await PlainClient.connect(server.url);
-  const seen: Steps = { completed: new Map(), turnIds: [] };
+  const told: Steps = { completed: new Map(), turnIds: [] };
   client.wire.on(({ method, params }) => {
     if (method !== "item/completed") return;
     const { turnId, item } = params as { turnId: string; item: { id: string } };
-    seen.completed.set(turnId, [...(seen.completed.get(turnId) ?? []), item.id]);
+    told.completed.set(turnId, [...(told.completed.get(turnId) ?? []), item.id]);
   });
-  let id = threadId;
-  if (id === null) id = (await client.start({ model: "scripted/long", cwd: "/w" })).id;
-  else await client.join(id);
-  seen.turnIds.push(await client.submit(id, "go"));
+  const before = threadId === null ? null : await find(client, threadId);
+  const id = threadId ?? (await client.start({ model: "scripted/long", cwd: "/w" })).id;
+  if (threadId !== null) await client.join(id);
+  told.turnIds.push(await client.submit(id, "go"));
   await client.wire.request("thread/queue/add", { threadId: id, input: [{ type: "text", text: "after", text_elements: [] }], clientUserMessageId: `queued-${afterMs}` });
-  await until("a first item", () => (seen.completed.size > 0 ? true : undefined), { timeoutMs: 30_000, everyMs: 1 });
+  await until("a first item", () => (told.completed.size > 0 ? true : undefined), { timeoutMs: 30_000, everyMs: 1 });
   await sleep(afterMs);
   await server.stop("SIGKILL");
-  return { threadId: id, ...seen };
+  return { before, told, threadId: id };
 }
 
-async function turnsAfter(dataDir: string, threadId: string): Promise<{ turns: Turn[]; queued: string[] }> {
+async function findAfter(dataDir: string, threadId: string): Promise<Found> {
   await using server = await startServer({ scenarios: { long: SCENARIO }, speed: 1, dataDir });
   await using client = await PlainClient.connect(server.url);
+  return await find(client, threadId);
+}
+
+async function find(client: PlainClient, threadId: string): Promise<Found> {
   const { thread } = await client.wire.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: true });
   const { data } = await client.wire.request<{ data: { clientUserMessageId: string }[] }>("thread/queue/list", { threadId });
   return { turns: thread.turns, queued: data.map((each) => each.clientUserMessageId) };
@@ -65,8 +74,8 @@ function demandAll({ turns }: { turns: readonly Turn[] }, { completed, turnIds }
 describe("after the host was killed in the middle of a turn", () => {
   test("that turn is interrupted, and what the client had is there once, under the same ids; what waited still waits", async () => {
     const dataDir = temporaryDir("data");
-    const told = await killWhile(dataDir, null, 150);
-    const after = await turnsAfter(dataDir, told.threadId);
+    const { told, threadId } = await killWhile(dataDir, null, 150);
+    const after = await findAfter(dataDir, threadId);
     expect([...told.completed.values()].flat().length).toBeGreaterThan(2);
     demandAll(after, told);
     expect(after.turns).toHaveLength(1);
@@ -79,11 +88,13 @@ describe("after the host was killed in the middle of a turn", () => {
     let threadId: string | null = null;
     const all: Steps = { completed: new Map(), turnIds: [] };
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const told: Steps & { threadId: string } = await killWhile(dataDir, threadId, Math.floor(Math.random() * 700));
-      threadId = told.threadId;
-      all.turnIds.push(...told.turnIds);
-      for (const [turnId, items] of told.completed) all.completed.set(turnId, items);
-      demandAll(await turnsAfter(dataDir, threadId), all);
+      const round: Awaited<ReturnType<typeof killWhile>> = await killWhile(dataDir, threadId, Math.floor(Math.random() * 700));
+      if (round.before !== null) demandAll(round.before, all);
+      threadId = round.threadId;
+      all.turnIds.push(...round.told.turnIds);
+      for (const [turnId, items] of round.told.completed) all.completed.set(turnId, items);
     }
+    demandAll(await findAfter(dataDir, threadId!), all);
+    console.log(`${KILLS} kills: ${[...all.completed.values()].flat().length} items told and found`);
   }, 60_000 + KILLS * 30_000);
 });

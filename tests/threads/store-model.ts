@@ -23,7 +23,7 @@ export interface SavedFile {
 }
 
 /** A host on folders of its own, which can be ended and started again on what it left behind. */
-export class World {
+export class World implements AsyncDisposable {
   readonly root = mkdtempSync(join(tmpdir(), "foldcast-model-"));
   readonly data = join(this.root, "data");
   readonly home = join(this.root, "home");
@@ -33,8 +33,10 @@ export class World {
   #host: Host | null = null;
   #store: OpenedStore | null = null;
   #ended = 0;
+  readonly #onProgress: (done: number, total: number) => void;
 
-  constructor() {
+  constructor({ onProgress = () => undefined }: { onProgress?: (done: number, total: number) => void } = {}) {
+    this.#onProgress = onProgress;
     mkdirSync(join(this.root, "scenarios"));
     writeFileSync(join(this.root, "scenarios", "demo.json"), JSON.stringify({ schema: 1, name: "demo", turns: [{ steps: [{ message: ANSWER }], end: "succeeded" }] }));
   }
@@ -49,7 +51,7 @@ export class World {
       dialect: "auto",
       log: silentLogger,
       now: () => this.now,
-      discovery: { enabled: true, cacheDir: this.data, home: this.home, patienceMs: 60_000 },
+      discovery: { enabled: true, cacheDir: this.data, home: this.home, patienceMs: 60_000, onProgress: this.#onProgress },
     });
     this.client = await connectStdio(this.#host).initialize();
     this.#ended = 0;
@@ -64,6 +66,9 @@ export class World {
   async remove(): Promise<void> {
     await this.stop();
     rmSync(this.root, { recursive: true, force: true });
+  }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.remove();
   }
 
   fileOf({ harness, n }: SavedFile): string {
