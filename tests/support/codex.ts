@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
-import { withLock } from "./lock.ts";
-import { plainNpmEnv } from "./npm.ts";
+import { installedOnce } from "./npm.ts";
 import { CACHE, isolatedEnv, temporaryDir } from "./paths.ts";
 
 const run = promisify(execFile);
@@ -30,20 +29,7 @@ export function codexProgram(): Promise<CodexProgram> {
 
 async function obtain(): Promise<CodexProgram> {
   const bin = join(CODEX_CACHE, "node_modules", ".bin", "codex");
-  const done = join(CODEX_CACHE, "installed");
-  if (!existsSync(done)) {
-    await withLock(join(CODEX_CACHE, "lock"), 280_000, async () => {
-      if (existsSync(done)) return;
-      const name = `@openai/codex@${PROTOCOL_VERSION}`;
-      await run("npm", ["install", "--prefix", CODEX_CACHE, "--no-audit", "--no-fund", "--workspaces=false", name], {
-        cwd: CODEX_CACHE,
-        env: plainNpmEnv(),
-        timeout: 280_000,
-        maxBuffer: 1 << 24,
-      });
-      writeFileSync(done, `${name}\n`);
-    });
-  }
+  await installedOnce(CODEX_CACHE, [`@openai/codex@${PROTOCOL_VERSION}`]);
   const home = temporaryDir("codex-home");
   const env = isolatedEnv(home);
   mkdirSync(join(home, ".codex"), { recursive: true });
