@@ -1,116 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ThreadItem, Turn } from "@foldcast/protocol-core/wire";
-import type { ScenarioInput } from "../model-server/index.ts";
-import type { ReceivedRequest } from "../support/client.ts";
-import { claudeBench, CLAUDE_VERSION, type ClaudeBench } from "../support/claude.ts";
-import type { DesktopTurn } from "../support/desktop-turns.ts";
-import { LiveHistory, matrixTable } from "../support/live-history.ts";
-import { temporaryDir } from "../support/paths.ts";
-import { PlainClient } from "../support/plain-client.ts";
+import { describe, expect } from "vitest";
+import type { Turn } from "@foldcast/protocol-core/wire";
+import { claudeBench, CLAUDE_VERSION } from "../support/claude.ts";
+import { after, Matrix, PIXEL, text, tool, type Replies } from "../support/matrix.ts";
 import { programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
-import { startServer, type RunningServer } from "../support/server.ts";
 import { until } from "../support/wait.ts";
 
 endToEnd();
 
-/** The scripted model says these, in this order. */
-type Replies = ScenarioInput["replies"];
-const text = (words: string, chunks = 3) => ({ text: words, chunks });
-const tool = (id: string, name: string, input: object) => ({ tool: { id, name, input } });
-const after = (...ids: string[]) => ({ resultOf: ids[0]! });
-
-const dataDir = temporaryDir("claude-data");
-const history = new LiveHistory("claude-code");
-const matrix = new Map<string, string>();
-const ran: { name: string; threadId: string; live: DesktopTurn[] }[] = [];
-let bench: ClaudeBench;
-let server: RunningServer;
-let client: PlainClient;
-
-async function start(): Promise<void> {
-  server = await startServer({ dataDir, env: bench.env, args: ["--harness", "claude-code", "--idle-session-ms", "20000"] });
-  client = await PlainClient.connect(server.url);
-}
-
-beforeAll(async () => {
-  bench = await claudeBench();
-  await start();
-});
-afterAll(async () => {
-  await client.close();
-  await server.stop();
-  await bench[Symbol.asyncDispose]();
-  console.log(`\n${matrixTable(matrix, `Claude Code ${CLAUDE_VERSION}`)}\n`);
-});
-
-/** One run of the program in a thread of its own. */
-class Run {
-  readonly threadId: string;
-  readonly file: string;
-  #asked: number;
-
-  constructor(threadId: string, file: string) {
-    this.threadId = threadId;
-    this.file = file;
-    this.#asked = client.wire.requests.length;
-  }
-
-  get turns(): DesktopTurn[] {
-    return client.threads.get(this.threadId) ?? [];
-  }
-
-  prompt(words: string): Promise<DesktopTurn> {
-    return client.prompt(this.threadId, words);
-  }
-
-  submit(words: string): Promise<string> {
-    return client.submit(this.threadId, words);
-  }
-
-  ended(turnId: string): Promise<DesktopTurn> {
-    return client.ended(this.threadId, turnId);
-  }
-
-  /** The next request of the server to its clients. */
-  async request(): Promise<ReceivedRequest> {
-    const at = this.#asked++;
-    return until("a request", () => client.wire.requests[at], { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
-  }
-
-  async item(what: string, fits: (item: ThreadItem) => boolean): Promise<ThreadItem> {
-    return until(what, () => this.turns.flatMap((turn) => turn.items).find(fits), { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
-  }
-
-  texts(turn: DesktopTurn): string[] {
-    return turn.items.flatMap((item) => (item.type === "agentMessage" ? [item.text] : []));
-  }
-}
-
-/** Declares one cell of the matrix: runs it live, then reads the same from the program's file with a new process. */
-function scenario(name: string, replies: () => Replies, play: (run: Run) => Promise<unknown>, options: { permissions?: string; cell?: string } = {}): void {
-  test(name, async () => {
-    bench.model.forget();
-    bench.model.play({ replies: replies() });
-    const thread = await client.start({ model: "claude-code/sonnet", cwd: bench.workspace, ...(options.permissions === undefined ? {} : { permissions: options.permissions }) });
-    const run = new Run(thread.id, "");
-    await play(run);
-    await finish(name, run, options.cell);
-  });
-}
-
-async function finish(name: string, run: Run, cell = "yes"): Promise<void> {
-  const { thread, turns } = await client.read(run.threadId);
-  const live = structuredClone(run.turns);
-  history.expectSameTold(name, live, turns);
-  await history.expectSameFile(name, live, thread.path!, bench.env);
-  expect(bench.model.unused().map((reply) => reply.blocks), "what the model was not asked for").toEqual([]);
-  expect(bench.model.requests.filter((request) => request.reply === null).map((request) => request.said.slice(-300)), "what the model had no answer for").toEqual([]);
-  ran.push({ name, threadId: run.threadId, live });
-  matrix.set(name, cell);
-}
+const matrix = new Matrix({ harness: "claude-code", program: `Claude Code ${CLAUDE_VERSION}`, model: "claude-code/sonnet", bench: claudeBench });
+const scenario = matrix.scenario.bind(matrix);
+const inWorkspace = (name: string): string => join(matrix.bench.workspace, name);
 
 describe("answers", () => {
   scenario("plain reply", () => [{ match: { says: "first" }, blocks: [text("The first answer.")] }, { blocks: [text("The second answer.")] }], async (run) => {
@@ -127,7 +29,7 @@ describe("answers", () => {
 
   scenario("image in", () => [{ match: { images: 1 }, blocks: [text("A single pixel.")] }], async (run) => {
     const input = [{ type: "text", text: "what is this?", text_elements: [] }, { type: "image", url: `data:image/png;base64,${PIXEL}` }];
-    const { turn } = await client.wire.request<{ turn: Turn }>("turn/start", { threadId: run.threadId, input });
+    const { turn } = await run.client.wire.request<{ turn: Turn }>("turn/start", { threadId: run.threadId, input });
     const ended = await run.ended(turn.id);
     expect(run.texts(ended)).toEqual(["A single pixel."]);
   });
@@ -159,10 +61,10 @@ describe("answers", () => {
 
 describe("tools", () => {
   scenario("parallel tools", () => [
-    { blocks: [text("Three at once."), tool("p1", "Bash", { command: "sleep 0.4; echo slow" }), tool("p2", "Bash", { command: "echo fast" }), tool("p3", "Read", { file_path: join(bench.workspace, "notes.txt") })] },
+    { blocks: [text("Three at once."), tool("p1", "Bash", { command: "sleep 0.4; echo slow" }), tool("p2", "Bash", { command: "echo fast" }), tool("p3", "Read", { file_path: inWorkspace("notes.txt") })] },
     { match: after("p1"), blocks: [text("All three are there.")] },
   ], async (run) => {
-    writeFileSync(join(bench.workspace, "notes.txt"), "alpha\nbeta\n");
+    writeFileSync(inWorkspace("notes.txt"), "alpha\nbeta\n");
     const turn = await run.prompt("look around");
     const commands = turn.items.flatMap((item) => (item.type === "commandExecution" ? [[item.command, item.aggregatedOutput, item.status]] : []));
     expect(commands.slice(0, 2)).toEqual([["sleep 0.4; echo slow", "slow", "completed"], ["echo fast", "fast", "completed"]]);
@@ -170,25 +72,25 @@ describe("tools", () => {
   });
 
   scenario("edit and write with diffs", () => [
-    { blocks: [tool("e1", "Write", { file_path: join(bench.workspace, "poem.txt"), content: "one\ntwo\nthree\n" })] },
-    { match: after("e1"), blocks: [tool("e2", "Edit", { file_path: join(bench.workspace, "poem.txt"), old_string: "two", new_string: "2" })] },
+    { blocks: [tool("e1", "Write", { file_path: inWorkspace("poem.txt"), content: "one\ntwo\nthree\n" })] },
+    { match: after("e1"), blocks: [tool("e2", "Edit", { file_path: inWorkspace("poem.txt"), old_string: "two", new_string: "2" })] },
     { match: after("e2"), blocks: [text("Written and changed.")] },
   ], async (run) => {
     const turn = await run.prompt("write a poem");
-    expect(readFileSync(join(bench.workspace, "poem.txt"), "utf8")).toBe("one\n2\nthree\n");
+    expect(readFileSync(inWorkspace("poem.txt"), "utf8")).toBe("one\n2\nthree\n");
     const changes = turn.items.flatMap((item) => (item.type === "fileChange" ? item.changes : []));
-    const path = join(bench.workspace, "poem.txt");
+    const path = inWorkspace("poem.txt");
     expect(changes).toMatchObject([{ path, kind: { type: "add" }, diff: "one\ntwo\nthree\n" }, { path, kind: { type: "update" }, diff: "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n" }]);
     expect(turn.diff).toContain("+2");
   }, { permissions: ":workspace" });
 
   scenario("tool error", () => [
-    { blocks: [tool("x1", "Bash", { command: "echo out; echo err >&2; exit 3" }), tool("x2", "Read", { file_path: join(bench.workspace, "nowhere.txt") })] },
+    { blocks: [tool("x1", "Bash", { command: "echo out; echo err >&2; exit 3" }), tool("x2", "Read", { file_path: inWorkspace("nowhere.txt") })] },
     { match: after("x1"), blocks: [text("Both failed.")] },
   ], async (run) => {
     const turn = run.prompt("try it");
     // The program asks for what it does not know to be harmless.
-    await approve(await run.request(), "accept");
+    await run.approve(await run.request(), "accept");
     const failed = (await turn).items.flatMap((item) => (item.type === "commandExecution" ? [[item.exitCode, item.status]] : []));
     expect(failed).toEqual([[3, "failed"], [null, "failed"]]);
   });
@@ -213,7 +115,7 @@ describe("tools", () => {
   ], async (run) => {
     const turn = await run.prompt("delegate it and go on");
     expect(run.texts(turn)).toEqual(["It runs in the background."]);
-    const next = await until("the agent's own turn", () => run.turns.find((one) => one !== turn && one.status === "completed"), { timeoutMs: 30_000 });
+    const next = await run.turnFrom(1);
     expect(run.texts(next)).toEqual(["It counted seven."]);
   });
 
@@ -223,7 +125,7 @@ describe("tools", () => {
     { match: { says: "task-notification" }, blocks: [text("The job is done.")] },
   ], async (run) => {
     await run.prompt("start the job");
-    const next = await until("the agent's own turn", () => run.turns.slice(1).find((one) => one.status === "completed"), { timeoutMs: 30_000 });
+    const next = await run.turnFrom(1);
     expect(next.items).toMatchObject([{ type: "dynamicToolCall", tool: "task-notification" }, { type: "agentMessage", text: "The job is done." }]);
   });
 });
@@ -235,18 +137,18 @@ describe("questions", () => {
     const turn = run.prompt("make the file");
     const request = await run.request();
     expect(request).toMatchObject({ method: "item/commandExecution/requestApproval", params: { command: "touch made.txt" } });
-    await approve(request, "accept");
+    await run.approve(request, "accept");
     expect((await turn).items).toMatchObject([{ type: "userMessage" }, { type: "commandExecution", status: "completed" }, { type: "agentMessage", phase: "final_answer" }]);
-    expect(existsSync(join(bench.workspace, "made.txt"))).toBe(true);
+    expect(existsSync(inWorkspace("made.txt"))).toBe(true);
   });
 
-  scenario("approval declined", () => [{ blocks: [tool("t1", "Write", { file_path: join(bench.workspace, "never.txt"), content: "no\n" })] }, { match: after("t1"), blocks: [text("Then not.")] }], async (run) => {
+  scenario("approval declined", () => [{ blocks: [tool("t1", "Write", { file_path: inWorkspace("never.txt"), content: "no\n" })] }, { match: after("t1"), blocks: [text("Then not.")] }], async (run) => {
     const turn = run.prompt("write the file");
     const request = await run.request();
     expect(request.method).toBe("item/fileChange/requestApproval");
-    await approve(request, "decline");
+    await run.approve(request, "decline");
     expect((await turn).items).toMatchObject([{ type: "userMessage" }, { type: "fileChange", status: "declined" }, { type: "agentMessage", phase: "final_answer" }]);
-    expect(existsSync(join(bench.workspace, "never.txt"))).toBe(false);
+    expect(existsSync(inWorkspace("never.txt"))).toBe(false);
   });
 
   scenario("approval always", () => [
@@ -254,11 +156,11 @@ describe("questions", () => {
     { blocks: [tool("t2", "Bash", { command: "mkdir -p kept" })] }, { match: after("t2"), blocks: [text("Twice.")] },
   ], async (run) => {
     const turn = run.prompt("make it");
-    await approve(await run.request(), "acceptForSession");
+    await run.approve(await run.request(), "acceptForSession");
     await turn;
     // Nobody is asked again, and nothing is written into the repository.
     expect(run.texts(await run.prompt("make it again"))).toEqual(["Twice."]);
-    expect(existsSync(join(bench.workspace, ".claude"))).toBe(false);
+    expect(existsSync(inWorkspace(".claude"))).toBe(false);
   });
 
   scenario("approval that a sub-agent asks for between two turns", () => [
@@ -271,9 +173,9 @@ describe("questions", () => {
     await run.prompt("delegate it");
     const request = await run.request();
     expect(request).toMatchObject({ method: "item/commandExecution/requestApproval", params: { command: "touch by-the-agent.txt" } });
-    await approve(request, "accept");
+    await run.approve(request, "accept");
     await until("the agent's own turn", () => run.turns.find((turn) => turn.status === "completed" && run.texts(turn).includes("It made the file.")), { timeoutMs: 30_000 });
-    expect(existsSync(join(bench.workspace, "by-the-agent.txt"))).toBe(true);
+    expect(existsSync(inWorkspace("by-the-agent.txt"))).toBe(true);
   }, { cell: "yes, in a turn for the question alone" });
 
   scenario("question", () => [
@@ -287,9 +189,9 @@ describe("questions", () => {
     const request = await run.request();
     expect(request).toMatchObject({ method: "item/tool/requestUserInput", params: { questions: [{ question: "Which colour?" }, { question: "Which sizes?" }] } });
     const [one, two] = (request.params["questions"] as { id: string }[]).map(({ id }) => id);
-    client.wire.respond(request.id, { answers: { [one!]: { answers: ["Blue"] }, [two!]: { answers: ["S", "L"] } } });
+    run.client.wire.respond(request.id, { answers: { [one!]: { answers: ["Blue"] }, [two!]: { answers: ["S", "L"] } } });
     expect(run.texts(await turn)).toEqual(["Blue it is."]);
-    expect(bench.model.requests.at(-1)?.said).toContain("\"Which sizes?\"=\"S, L\"");
+    expect(matrix.bench.model.requests.at(-1)?.said).toContain("\"Which sizes?\"=\"S, L\"");
   });
 
   scenario("plan mode and its approval", () => [
@@ -298,7 +200,7 @@ describe("questions", () => {
     const turn = run.prompt("plan it");
     const request = await run.request();
     expect(JSON.stringify(request.params)).toContain("1. Do it.");
-    client.wire.respond(request.id, { answers: { approval: { answers: ["Approve"] } } });
+    run.client.wire.respond(request.id, { answers: { approval: { answers: ["Approve"] } } });
     expect((await turn).status).toBe("completed");
   }, { permissions: "plan" });
 });
@@ -307,7 +209,7 @@ describe("a running turn", () => {
   scenario("interrupt while streaming", () => [{ match: { says: "go on" }, blocks: [text("It begins and", 2)], hang: true }, { blocks: [text("Here again.")] }], async (run) => {
     const turnId = await run.submit("go on for ever");
     await run.item("some text", (item) => item.type === "agentMessage");
-    await client.wire.request("turn/interrupt", { threadId: run.threadId, turnId });
+    await run.interrupt(turnId);
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }, { type: "agentMessage", text: "It begins and", phase: "commentary" }] });
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Here again."]);
@@ -317,7 +219,7 @@ describe("a running turn", () => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await until("the process", () => programsWith("sleep 47.25").length > 0 || undefined);
-    await client.wire.request("turn/interrupt", { threadId: run.threadId, turnId });
+    await run.interrupt(turnId);
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }, { type: "agentMessage" }, { type: "commandExecution", status: "failed" }] });
     await until("the end of the process", () => programsWith("sleep 47.25").length === 0 || undefined);
@@ -327,7 +229,7 @@ describe("a running turn", () => {
   scenario("interrupt at a question", () => [{ match: { says: "make" }, blocks: [tool("i2", "Bash", { command: "touch other.txt" })] }, { blocks: [text("Something else.")] }], async (run) => {
     const turnId = await run.submit("make the file");
     await run.request();
-    await client.wire.request("turn/interrupt", { threadId: run.threadId, turnId });
+    await run.interrupt(turnId);
     expect((await run.ended(turnId)).status).toBe("interrupted");
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Something else."]);
   });
@@ -339,14 +241,14 @@ describe("a running turn", () => {
   ], async (run) => {
     const turnId = await run.submit("begin");
     await run.item("the command", (item) => item.type === "commandExecution");
-    const steer = (words: string) => client.wire.request("turn/steer", { threadId: run.threadId, expectedTurnId: turnId, input: [{ type: "text", text: words, text_elements: [] }] });
+    const steer = (words: string) => run.client.wire.request("turn/steer", { threadId: run.threadId, expectedTurnId: turnId, input: [{ type: "text", text: words, text_elements: [] }] });
     await steer("mind the edges");
     await run.item("the message in the turn", (item) => item.type === "userMessage" && JSON.stringify(item.content).includes("mind the edges"));
     // No tool follows, so that the program cannot take it into this turn.
     await steer("too late for this one");
     const turn = await run.ended(turnId);
     expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "commandExecution", "userMessage", "agentMessage"]);
-    const next = await until("the next turn", () => run.turns.slice(1).find((one) => one.status === "completed"), { timeoutMs: 30_000 });
+    const next = await run.turnFrom(1);
     expect(next.items).toMatchObject([{ type: "userMessage" }, { type: "agentMessage", text: "In a turn of its own." }]);
   }, { cell: "yes, between two steps of the turn; else as the next turn" });
 
@@ -354,8 +256,8 @@ describe("a running turn", () => {
     { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "summary" }, blocks: [text("<summary>Something was to be remembered.</summary>")] }, { blocks: [text("It was seven.")] },
   ], async (run) => {
     await run.prompt("remember seven");
-    await client.wire.request("thread/compact/start", { threadId: run.threadId });
-    const turn = await until("the compaction", () => run.turns.slice(1).find((one) => one.status !== "inProgress"), { timeoutMs: 30_000 });
+    await run.client.wire.request("thread/compact/start", { threadId: run.threadId });
+    const turn = await run.turnFrom(1);
     expect(turn).toMatchObject({ status: "completed", items: [{ type: "contextCompaction" }] });
     expect(run.texts(await run.prompt("what was it?"))).toEqual(["It was seven."]);
   });
@@ -375,7 +277,7 @@ describe("failures", () => {
       const turn = await run.prompt("fail, please");
       expect(turn.status).toBe("failed");
       expect(turn.error).toMatchObject({ message: expect.stringContaining("API Error"), codexErrorInfo: code });
-      bench.model.play({ replies: [{ blocks: [text("Better now.")] }] });
+      matrix.bench.model.play({ replies: [{ blocks: [text("Better now.")] }] });
       expect(run.texts(await run.prompt("and now?"))).toEqual(["Better now."]);
     });
   }
@@ -386,7 +288,7 @@ describe("failures", () => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await until("the process", () => programsWith("sleep 48.75").length > 0 || undefined);
-    const { thread } = await client.read(run.threadId);
+    const { thread } = await run.client.read(run.threadId);
     const [pid] = programsWith(nativeId(thread.path!));
     process.kill(pid!, "SIGKILL");
     const turn = await run.ended(turnId);
@@ -402,45 +304,19 @@ describe("sessions", () => {
   ], async (run) => {
     const one = await run.prompt("number one");
     await run.prompt("number two");
-    const { thread } = await client.wire.request<{ thread: { id: string; path: string; turns: Turn[] } }>("thread/fork", { threadId: run.threadId, lastTurnId: one.id });
+    const { thread } = await run.client.wire.request<{ thread: { id: string; path: string; turns: Turn[] } }>("thread/fork", { threadId: run.threadId, lastTurnId: one.id });
     expect(thread.turns.map((turn) => turn.status)).toEqual(["completed"]);
-    await client.join(thread.id);
-    const other = await client.prompt(thread.id, "this instead");
+    await run.client.join(thread.id);
+    const other = await run.client.prompt(thread.id, "this instead");
     expect(run.texts(other)).toEqual(["Another second."]);
-    expect(bench.model.requests.at(-1)?.body).toMatchObject({ messages: expect.not.arrayContaining([expect.objectContaining({ content: expect.stringContaining("number two") })]) });
-    const told = await client.read(thread.id);
+    expect(matrix.bench.model.requests.at(-1)?.body).toMatchObject({ messages: expect.not.arrayContaining([expect.objectContaining({ content: expect.stringContaining("number two") })]) });
+    const told = await run.client.read(thread.id);
     expect(told.turns.map((turn) => run.texts(turn))).toEqual([["First."], ["Another second."]]);
   });
 
-  test("resume in a new process, and everything told again after a restart", async () => {
-    bench.model.play({ replies: [{ match: { says: "before" }, blocks: [text("Before.")] }, { match: { says: "after" }, blocks: [text("And after.")] }] });
-    const thread = await client.start({ model: "claude-code/sonnet", cwd: bench.workspace });
-    const run = new Run(thread.id, "");
-    await run.prompt("before the restart");
-    await client.close();
-    expect(await server.stop()).toBe(0);
-    expect(programsWith(bench.workspace), "programs that are left").toEqual([]);
-    await start();
-    await client.join(thread.id);
-    const turn = await client.prompt(thread.id, "after the restart");
-    expect(run.texts(turn)).toEqual(["And after."]);
-    expect(JSON.stringify(bench.model.requests.at(-1)?.body)).toContain("before the restart");
-    await finish("resume in a new process", run);
-    for (const { name, threadId, live } of ran) {
-      const { turns } = await client.read(threadId);
-      history.expectSameTold(name, live, turns);
-    }
-    history.expectAllUsed();
-  });
+  matrix.restart();
 });
-
-async function approve(request: ReceivedRequest, decision: string): Promise<void> {
-  client.wire.respond(request.id, { decision });
-  await client.wire.waitFor("serverRequest/resolved", ({ requestId }) => requestId === request.id);
-}
 
 function nativeId(file: string): string {
   return /([^/]+)\.jsonl$/.exec(file)![1]!;
 }
-
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";

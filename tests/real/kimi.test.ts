@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Turn } from "@foldcast/protocol-core/wire";
-import { kimiBench, kimiPrograms, KIMI_VERSION } from "../support/kimi.ts";
-import { after, Matrix, type Replies, Run, text, tool } from "../support/matrix.ts";
+import { kimiBench, KIMI_VERSION } from "../support/kimi.ts";
+import { after, Matrix, PIXEL, text, tool, type Replies } from "../support/matrix.ts";
 import { programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
 import { until } from "../support/wait.ts";
@@ -12,7 +12,6 @@ endToEnd();
 
 const matrix = new Matrix({ harness: "kimi-code", program: `Kimi Code ${KIMI_VERSION}`, model: "kimi-code/__kimi_env_model__", bench: kimiBench });
 const scenario = matrix.scenario.bind(matrix);
-const home = (): string => matrix.bench.env["KIMI_CODE_HOME"]!;
 const inWorkspace = (name: string): string => join(matrix.bench.workspace, name);
 
 describe("answers", () => {
@@ -254,14 +253,14 @@ describe("failures", () => {
   scenario("kill of the program in a turn", () => [
     { match: { says: "sleep" }, blocks: [text("Sleeping."), tool("k1", "Bash", { command: "echo begun; sleep 48.5" })] }, { match: { says: "and now" }, blocks: [text("Back again.")] },
   ], async (run) => {
-    const before = new Set(kimiPrograms(home()));
+    const before = new Set(matrix.bench.programs());
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await until("the process", () => programsWith("sleep 48.5").length > 0 || undefined);
     // The program writes its file up to a second late; what is not in it yet dies with it.
     const { thread } = await run.client.read(run.threadId);
     await until("the call in the file", () => readFileSync(thread.path!, "utf8").includes("echo begun") || undefined);
-    const started = kimiPrograms(home()).filter((pid) => !before.has(pid));
+    const started = matrix.bench.programs().filter((pid) => !before.has(pid));
     expect(started.length).toBe(1);
     process.kill(started[0]!, "SIGKILL");
     const turn = await run.ended(turnId);
@@ -280,24 +279,5 @@ describe("sessions", () => {
     matrix.cannot("fork", "ACP's `session/fork` copies a whole session and names no point in it");
   });
 
-  test("resume in a new process, and everything told again after a restart", async () => {
-    matrix.bench.model.play({ replies: [{ match: { says: "before" }, blocks: [text("Before.")] }, { match: { says: "after" }, blocks: [text("And after.")] }] });
-    const { threadId } = await (async () => {
-      const run = await matrix.open();
-      await run.prompt("before the restart");
-      return run;
-    })();
-    await matrix.client.close();
-    expect(await matrix.server.stop()).toBe(0);
-    expect(kimiPrograms(home()), "programs that are left").toEqual([]);
-    await matrix.start();
-    await matrix.client.join(threadId);
-    const run = new Run(matrix.client, threadId);
-    expect(run.texts(await run.prompt("after the restart"))).toEqual(["And after."]);
-    expect(JSON.stringify(matrix.bench.model.requests.at(-1)?.body)).toContain("before the restart");
-    await matrix.finish("resume in a new process", run);
-    await matrix.expectAllToldAgain();
-  });
+  matrix.restart();
 });
-
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startModelServer, type ModelServer, type ScenarioInput } from "../model-server/index.ts";
-import { withLock } from "./lock.ts";
+import { startModelServer, type ScenarioInput } from "../model-server/index.ts";
+import type { Bench } from "./matrix.ts";
+import { installedOnce } from "./npm.ts";
 import { CACHE, isolatedEnv, temporaryDir } from "./paths.ts";
-import { plainNpmEnv } from "./npm.ts";
+import { programsWith } from "./processes.ts";
 
 const run = promisify(execFile);
 export const CLAUDE_VERSION = "2.1.332";
@@ -21,30 +22,14 @@ export function claudeProgram(): Promise<string> {
 
 async function obtain(): Promise<string> {
   const bin = join(FOLDER, "node_modules", ".bin", "claude");
-  const done = join(FOLDER, "installed");
-  if (!existsSync(done)) {
-    await withLock(join(FOLDER, "lock"), 280_000, async () => {
-      if (existsSync(done)) return;
-      // The exact version: npm takes an older one by itself where `engines` does not fit (it needs no Node to run).
-      const name = `@anthropic-ai/claude-code@${CLAUDE_VERSION}`;
-      await run("npm", ["install", "--prefix", FOLDER, "--no-audit", "--no-fund", "--workspaces=false", name], { cwd: FOLDER, env: plainNpmEnv(), timeout: 280_000, maxBuffer: 1 << 24 });
-      writeFileSync(done, `${name}\n`);
-    });
-  }
+  await installedOnce(FOLDER, [`@anthropic-ai/claude-code@${CLAUDE_VERSION}`]);
   const { stdout } = await run(bin, ["--version"], { env: isolatedEnv(temporaryDir("claude-version")), timeout: 60_000 });
   if (!stdout.startsWith(`${CLAUDE_VERSION} `)) throw new Error(`${bin} is Claude Code ${stdout.trim()}; the pinned one is ${CLAUDE_VERSION}`);
   return bin;
 }
 
-/** A home of its own, a workspace, and a scripted model in the place of the real one. */
-export interface ClaudeBench extends AsyncDisposable {
-  model: ModelServer;
-  /** For the program, or for a server that starts it: it finds `claude`, this home and the scripted model. */
-  env: Readonly<Record<string, string>>;
-  workspace: string;
-}
-
-export async function claudeBench(scenario: ScenarioInput = { replies: [] }): Promise<ClaudeBench> {
+/** The pinned program with a home and a workspace of its own, and a scripted model in the place of the real one. */
+export async function claudeBench(scenario: ScenarioInput = { replies: [] }): Promise<Bench> {
   const bin = await claudeProgram();
   const home = temporaryDir("claude-home");
   const workspace = temporaryDir("claude-work");
@@ -62,5 +47,5 @@ export async function claudeBench(scenario: ScenarioInput = { replies: [] }): Pr
     DISABLE_AUTOUPDATER: "1",
     CLAUDE_CODE_MAX_RETRIES: "1",
   };
-  return { model, env, workspace, [Symbol.asyncDispose]: () => model.close() };
+  return { model, env, workspace, sessions: join(config, "projects"), programs: () => programsWith(workspace), [Symbol.asyncDispose]: () => model.close() };
 }

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startModelServer, type ModelServer, type ScenarioInput } from "../model-server/index.ts";
-import { withLock } from "./lock.ts";
-import { plainNpmEnv } from "./npm.ts";
+import { startModelServer, type ScenarioInput } from "../model-server/index.ts";
+import type { Bench } from "./matrix.ts";
+import { installedOnce } from "./npm.ts";
 import { CACHE, isolatedEnv, temporaryDir } from "./paths.ts";
 
 const run = promisify(execFile);
@@ -23,16 +23,7 @@ export function kimiProgram(): Promise<string> {
 
 async function obtain(): Promise<string> {
   const bin = join(FOLDER, "bin");
-  const done = join(FOLDER, "installed");
-  if (!existsSync(done)) {
-    mkdirSync(FOLDER, { recursive: true });
-    await withLock(join(FOLDER, "lock"), 280_000, async () => {
-      if (existsSync(done)) return;
-      await run("npm", ["install", "--prefix", FOLDER, "--no-audit", "--no-fund", "--workspaces=false", ...PACKAGES], { cwd: FOLDER, env: plainNpmEnv(), timeout: 280_000, maxBuffer: 1 << 24 });
-      layOut(bin);
-      writeFileSync(done, `${PACKAGES.join(" ")}\n`);
-    });
-  }
+  await installedOnce(FOLDER, PACKAGES, () => layOut(bin));
   const env = { ...isolatedEnv(temporaryDir("kimi-version")), PATH: `${bin}:${process.env["PATH"] ?? ""}` };
   const version = async (name: string, ...args: string[]): Promise<string> => (await run(join(bin, name), args, { env, timeout: 60_000 })).stdout.trim();
   const [kimi, node, rg] = await Promise.all([version("kimi", "--version"), version("node", "--version"), version("rg", "--version")]);
@@ -54,17 +45,8 @@ function layOut(bin: string): void {
   chmodSync(script, 0o755);
 }
 
-/** A home of its own, a workspace, and a scripted model in the place of the real one. */
-export interface KimiBench extends AsyncDisposable {
-  model: ModelServer;
-  /** For the program, or for a server that starts it: it finds `kimi`, this home and the scripted model. */
-  env: Readonly<Record<string, string>>;
-  /** `KIMI_CODE_HOME`. */
-  home: string;
-  workspace: string;
-}
-
-export async function kimiBench(scenario: ScenarioInput = { replies: [] }): Promise<KimiBench> {
+/** The pinned program with a home and a workspace of its own, and a scripted model in the place of the real one. */
+export async function kimiBench(scenario: ScenarioInput = { replies: [] }): Promise<Bench> {
   const bin = await kimiProgram();
   const user = temporaryDir("kimi-home");
   const workspace = temporaryDir("kimi-work");
@@ -85,11 +67,11 @@ export async function kimiBench(scenario: ScenarioInput = { replies: [] }): Prom
     KIMI_CODE_NO_AUTO_UPDATE: "1",
     KIMI_LOOP_MAX_ATTEMPTS_PER_STEP: "2",
   };
-  return { model, env, home, workspace, [Symbol.asyncDispose]: () => model.close() };
+  return { model, env, workspace, sessions: join(home, "sessions"), programs: () => kimiPrograms(home), [Symbol.asyncDispose]: () => model.close() };
 }
 
 /** Ids of running programs of this home, oldest first (Linux). The program names itself: its command line is gone. */
-export function kimiPrograms(home: string): number[] {
+function kimiPrograms(home: string): number[] {
   const read = (pid: number, file: string): string => {
     try {
       return readFileSync(`/proc/${pid}/${file}`, "utf8");

@@ -32,6 +32,13 @@ export function loadExceptions(): LiveHistoryException[] {
   return z.array(exception).parse(JSON.parse(readFileSync(join(REPO, "tests/real/live-history-exceptions.json"), "utf8")));
 }
 
+/** A scenario that ran, and where its program saved it. */
+export interface SavedRun {
+  name: string;
+  live: DesktopTurn[];
+  file: string;
+}
+
 /** Counts which exceptions were needed, so that none stays longer than its reason. */
 export class LiveHistory {
   readonly #harness: string;
@@ -43,14 +50,20 @@ export class LiveHistory {
     this.#exceptions = loadExceptions().filter((each) => each.harness === harness);
   }
 
-  /** Compares what was seen live with the program's own file, read by a new process. Ids of threads and turns may differ. */
-  async expectSameFile(scenario: string, live: readonly DesktopTurn[], file: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { stdout, stderr, code } = await foldcast(["replay", file, "--json", "--items"], { env });
+  /** Compares what was seen live with the program's own files, read by a new process. Ids of threads and turns may differ. */
+  async expectSameFiles(runs: readonly SavedRun[], { sessions, env }: { sessions: string; env: Readonly<Record<string, string>> }): Promise<void> {
+    const { stdout, stderr, code } = await foldcast(["replay", sessions, "--json", "--items"], { env });
     expect(code, stderr).toBe(0);
-    const rows = jsonLines(stdout).filter((row) => row["type"] === "turn");
-    const saved = rows.map((row) => ({ status: row["status"], error: undefined, items: (row["threadItems"] as ThreadItem[]).map(withoutTimes) }));
-    const seen = live.filter(hasItems).map((turn) => ({ ...toldTurn(turn), error: undefined }));
-    this.#expectSame(scenario, withoutIds(seen), withoutIds(saved));
+    const saved = new Map<unknown, ToldTurn[]>();
+    let current: ToldTurn[] = [];
+    for (const row of jsonLines(stdout)) {
+      if (row["type"] === "session") saved.set(row["file"], (current = []));
+      if (row["type"] === "turn") current.push({ status: row["status"], error: undefined, items: (row["threadItems"] as ThreadItem[]).map(withoutTimes) });
+    }
+    for (const { name, file, live } of runs) {
+      const seen = live.filter(hasItems).map((turn) => ({ ...toldTurn(turn), error: undefined }));
+      this.#expectSame(name, withoutIds(seen), withoutIds(saved.get(file) ?? []));
+    }
   }
 
   /** Compares with what a host tells after a restart: the same ids too. */
@@ -71,7 +84,7 @@ export class LiveHistory {
       if (known !== undefined) this.#used.add(known);
       return known === undefined;
     });
-    expect(unknown, `${this.#harness}, ${scenario}: live and saved`).toEqual([]);
+    expect.soft(unknown, `${this.#harness}, ${scenario}: live and saved`).toEqual([]);
   }
 }
 

@@ -3,7 +3,7 @@ import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import type { ModelServer, ScenarioInput } from "../model-server/index.ts";
 import type { ReceivedRequest } from "./client.ts";
 import type { DesktopTurn } from "./desktop-turns.ts";
-import { LiveHistory, matrixTable } from "./live-history.ts";
+import { LiveHistory, matrixTable, type SavedRun } from "./live-history.ts";
 import { temporaryDir } from "./paths.ts";
 import { PlainClient } from "./plain-client.ts";
 import { startServer, type RunningServer } from "./server.ts";
@@ -20,6 +20,10 @@ export interface Bench extends AsyncDisposable {
   model: ModelServer;
   env: Readonly<Record<string, string>>;
   workspace: string;
+  /** Where the program saves its sessions. */
+  sessions: string;
+  /** Ids of the running programs of this home. */
+  programs(): number[];
 }
 
 export interface MatrixSetup {
@@ -88,16 +92,23 @@ export class Run {
   }
 }
 
+interface Ran extends SavedRun {
+  threadId: string;
+}
+
+/** Programs that nobody needs any longer take memory. */
+const IDLE_MS = 20_000;
+
 /**
  * Scenarios of a real program, each played through a running host and then read again: from the host's history, and
- * from the program's own file by a new process. What differs must be a known exception.
+ * from the program's own files by a new process. What differs must be a known exception.
  */
 export class Matrix {
   readonly #setup: MatrixSetup;
   readonly #history: LiveHistory;
   readonly #dataDir: string;
   readonly #cells = new Map<string, string>();
-  readonly #ran: { name: string; threadId: string; live: DesktopTurn[] }[] = [];
+  readonly #ran: Ran[] = [];
   bench!: Bench;
   server!: RunningServer;
   client!: PlainClient;
@@ -108,7 +119,7 @@ export class Matrix {
     this.#dataDir = temporaryDir(`${setup.harness}-data`);
     beforeAll(async () => {
       this.bench = await setup.bench();
-      await this.start();
+      await this.#start();
     });
     afterAll(async () => {
       await this.client.close();
@@ -119,8 +130,8 @@ export class Matrix {
   }
 
   /** Starts the host, with what an earlier one left. */
-  async start(): Promise<void> {
-    this.server = await startServer({ dataDir: this.#dataDir, env: this.bench.env, args: ["--harness", this.#setup.harness] });
+  async #start(): Promise<void> {
+    this.server = await startServer({ dataDir: this.#dataDir, env: this.bench.env, args: ["--harness", this.#setup.harness, "--idle-session-ms", String(IDLE_MS)] });
     this.client = await PlainClient.connect(this.server.url);
   }
 
@@ -146,24 +157,41 @@ export class Matrix {
     this.#cells.set(name, `no: ${fact}`);
   }
 
+  /** The last cell: a session goes on in a host and a program that are new; and all that ran is told again by both. */
+  restart(): void {
+    test("resume in a new process, and everything told again", async () => {
+      const { model } = this.bench;
+      model.forget();
+      model.play({ replies: [{ match: { says: "before" }, blocks: [text("Before.")] }, { match: { says: "after" }, blocks: [text("And after.")] }] });
+      const before = await this.open();
+      const { threadId } = before;
+      await before.prompt("before the restart");
+      await this.client.close();
+      expect(await this.server.stop()).toBe(0);
+      expect(this.bench.programs(), "programs that are left").toEqual([]);
+      await this.#start();
+      await this.client.join(threadId);
+      const run = new Run(this.client, threadId);
+      expect(run.texts(await run.prompt("after the restart"))).toEqual(["And after."]);
+      expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("before the restart");
+      await this.finish("resume in a new process", run);
+      for (const { name, threadId, live } of this.#ran) this.#history.expectSameTold(name, live, (await this.client.read(threadId)).turns);
+      await this.#history.expectSameFiles(this.#ran, this.bench);
+      this.#history.expectAllUsed();
+    });
+  }
+
   async finish(name: string, run: Run, cell = "yes"): Promise<void> {
-    const { model, env } = this.bench;
+    const { model } = this.bench;
     const { thread, turns } = await this.client.read(run.threadId);
     const live = structuredClone(run.turns);
     this.#history.expectSameTold(name, live, turns);
-    await this.#history.expectSameFile(name, live, thread.path!, env);
     expect(model.unused().map((reply) => reply.blocks), "what the model was not asked for").toEqual([]);
     expect(model.requests.filter((request) => request.reply === null).map((request) => request.said.slice(-300)), "what the model had no answer for").toEqual([]);
-    this.#ran.push({ name, threadId: run.threadId, live });
+    this.#ran.push({ name, threadId: run.threadId, live, file: thread.path! });
     this.#cells.set(name, cell);
   }
-
-  /** Reads everything that ran once more, as after a restart; and no exception is left without a use. */
-  async expectAllToldAgain(): Promise<void> {
-    for (const { name, threadId, live } of this.#ran) {
-      const { turns } = await this.client.read(threadId);
-      this.#history.expectSameTold(name, live, turns);
-    }
-    this.#history.expectAllUsed();
-  }
 }
+
+/** One pixel, as a PNG in base64. */
+export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";

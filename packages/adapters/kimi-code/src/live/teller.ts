@@ -28,6 +28,8 @@ interface LiveTurn {
   recorded: boolean;
   /** What the file says of its end. */
   ending: Ending | null;
+  /** The file says that the context is made shorter in this turn. */
+  compacts: boolean;
 }
 
 interface Prompt {
@@ -161,6 +163,11 @@ export class WireTeller implements AcpTeller {
       }
       const turn = this.#turn;
       if (turn === null) continue;
+      if (note.type === "compaction") {
+        if (note.phase === "begin") turn.compacts = true;
+        // A last word on a compaction that ended before this turn began.
+        else if (!turn.compacts) continue;
+      }
       if (note.type === "fileBefore") await this.#learn(turn.files, note);
       // Times are those of this process's clock, as for what streams.
       this.#port.emit(turn.merge.late(turn.reader.feed({ at: this.#port.now(), notes: [note] })).map((event) => this.#withWindow(event)));
@@ -197,7 +204,7 @@ export class WireTeller implements AcpTeller {
   #open(key: string, note: Note<"prompt"> | null, prompt: Prompt | null, compaction = false): void {
     const files = new FileTexts(this.#session.cwd);
     const reader = new TurnReader({ sessionId: this.#session.sessionId, files, diagnostics: new DiagnosticCounter() });
-    const turn: LiveTurn = { reader, merge: new TurnMerge(endsInTheFile), files, compaction, prompt, recorded: note !== null, ending: null };
+    const turn: LiveTurn = { reader, merge: new TurnMerge(endsInTheFile), files, compaction, prompt, recorded: note !== null, ending: null, compacts: false };
     this.#turn = turn;
     this.#tail.busy = true;
     const byPerson = prompt === null ? note?.byPerson === true : prompt.input !== null;

@@ -13,6 +13,8 @@ interface Shown {
   input: unknown;
   /** What streamed of a text. */
   text: string;
+  /** What the file knows of a text beyond that: it may stream yet. */
+  rest: string;
   /** An end that waits for what the file knows more of it. */
   waiting: Completion | null;
 }
@@ -140,8 +142,14 @@ export class TurnMerge {
       if (update.type === "text") shown.text += update.append;
       return [{ ...event, itemId: shown.id }];
     }
-    // The text goes on behind what the file has closed: it is the next one.
     if (update.type !== "text" || shown.kind === "tool") return [];
+    const told = Math.min(shown.rest.length, update.append.length);
+    if (told > 0 && shown.rest.slice(0, told) === update.append.slice(0, told)) {
+      shown.rest = shown.rest.slice(told);
+      if (told === update.append.length) return [];
+      return this.#earlyUpdate({ ...event, update: { type: "text", append: update.append.slice(told) } });
+    }
+    // The text goes on behind what the file has closed: it is the next one.
     return [...this.#earlyStart({ kind: shown.kind, id: event.itemId }, at), ...this.#earlyUpdate(event)];
   }
 
@@ -179,14 +187,17 @@ export class TurnMerge {
       return [event];
     }
     this.#late.set(event.item.id, shown);
-    if (shown.open) this.#texts.set(event.item.id, text);
+    if (shown.open) {
+      this.#texts.set(event.item.id, text);
+      if (text.startsWith(shown.text)) shown.rest = text.slice(shown.text.length);
+    }
     // Two texts of the file that streamed as one: the second is on the screen already.
     else if (shown.text.length > text.length && shown.text.startsWith(text)) this.#unrecorded[kind].unshift({ ...shown, text: shown.text.slice(text.length) });
     return [];
   }
 
   #add(kind: Kind, id: string, item?: Extract<HarnessItem, { kind: "tool" }>): Shown {
-    const shown: Shown = { id, kind, open: true, name: item?.name ?? "", input: item?.input, text: "", waiting: null };
+    const shown: Shown = { id, kind, open: true, name: item?.name ?? "", input: item?.input, text: "", rest: "", waiting: null };
     this.#shown.push(shown);
     return shown;
   }

@@ -30,6 +30,8 @@ export interface ConnectionOptions {
 
 const START_PATIENCE_MS = 60_000;
 const ASK_PATIENCE_MS = 60_000;
+/** A program stops to read a little before it has ended. */
+const LAST_WORDS_PATIENCE_MS = 1000;
 
 /**
  * A running agent that was told hello: JSON-RPC over its pipes by the ACP SDK, protocol v1.
@@ -85,18 +87,32 @@ export class AcpConnection {
   async request(method: string, params: object, patienceMs: number | null = ASK_PATIENCE_MS): Promise<unknown> {
     if (this.#ended !== null) throw new Error(this.#ended.message);
     let timer: NodeJS.Timeout | undefined;
+    let isLate = false;
     const late = new Promise<never>((_, reject) => {
-      if (patienceMs !== null) timer = setTimeout(() => reject(new Error(`${this.#options.name} gave no answer to ${method} within ${patienceMs / 1000} seconds.`)), patienceMs);
+      if (patienceMs === null) return;
+      timer = setTimeout(() => {
+        isLate = true;
+        reject(new Error(`${this.#options.name} gave no answer to ${method} within ${patienceMs / 1000} seconds.`));
+      }, patienceMs);
     });
     try {
       return await Promise.race([this.#connection.agent.request(method, params), late]);
     } catch (error) {
       // A program that ended says more than a pipe that closed.
-      if (error instanceof RequestError || this.#child.running) throw error;
-      throw new Error(exitError(this.#options.name, await this.#child.exited, this.#options.env).message, { cause: error });
+      const exit = isLate || error instanceof RequestError ? null : await this.#exitSoon();
+      if (exit === null) throw error;
+      throw new Error(exitError(this.#options.name, exit, this.#options.env).message, { cause: error });
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #exitSoon(): Promise<ChildExit | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, LAST_WORDS_PATIENCE_MS, null)));
+    const exit = await Promise.race([this.#child.exited, late]);
+    clearTimeout(timer);
+    return exit;
   }
 
   /** Rejects when the agent no longer reads. */
