@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { DEFAULT_POLICY } from "@foldcast/protocol-core/delivery";
 import type { RequestId } from "@foldcast/protocol-core/wire";
 import type { ToolMap } from "@foldcast/protocol-core/tools";
@@ -11,8 +11,15 @@ import { StartGate } from "./harness/start-gate.ts";
 import { InteractionManager } from "./interactions/manager.ts";
 import type { Logger } from "./log/logger.ts";
 import { shapeOf } from "./log/shape.ts";
-import { dispatch } from "./methods/dispatch.ts";
+import { dispatch, understands } from "./methods/dispatch.ts";
+import { parseThreadId } from "./methods/thread-id.ts";
+import { NativeCodex } from "./native/codex.ts";
+import { CURSOR_HEAD } from "./native/cursors.ts";
+import type { FreshThread } from "./native/fresh-threads.ts";
+import { Upstream } from "./native/upstream.ts";
+import type { NativeProgram, NativeUpstream } from "./native/upstream.ts";
 import { describePlatform, userAgent } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import { Connection } from "./rpc/connection.ts";
 import type { ConnectionHandler, ConnectionLimits, Transport } from "./rpc/connection.ts";
 import { notificationFrame } from "./rpc/frame.ts";
@@ -28,7 +35,6 @@ import { ThreadRegistry } from "./threads/registry.ts";
 import { NO_DISCOVERY, SavedSessions } from "./threads/saved-sessions.ts";
 import type { DiscoveryOptions } from "./threads/saved-sessions.ts";
 import { uuidv7 } from "./threads/uuid7.ts";
-import type { NativeProgram } from "./native/upstream.ts";
 
 export interface HostOptions {
   harnesses: readonly HarnessEntry[];
@@ -41,7 +47,9 @@ export interface HostOptions {
   dataDir: string;
   dialect: "auto" | "default" | "desktop";
   /** The real Codex behind us; null or absent = foldcast answers alone. */
-  native?: NativeProgram | null;
+  native?: NativeProgram | NativeUpstream | null;
+  /** The model of threads that name none, of clients that have chosen none. With Codex behind us its own default by default. */
+  defaultModel?: string | null;
   /** Folders with saved sessions of other programs, to be listed and opened. */
   sessionFolders?: readonly string[];
   /** Whether and how far the sessions that harnesses saved on this machine are threads; without it they are not looked for. */
@@ -65,6 +73,9 @@ export interface HostOptions {
   schedule?: Schedule;
 }
 
+/** The real Codex lists its sessions itself. */
+const CODEX = "codex";
+
 export const DEFAULT_IDLE_SESSION_MS = 10 * 60_000;
 export const DEFAULT_PARALLEL_STARTS = 2;
 
@@ -85,13 +96,15 @@ export class Host implements ConnectionHandler {
   readonly store: PatientStore;
   readonly interactions: InteractionManager;
   readonly config = new ClientConfig();
-  readonly platform = describePlatform();
+  readonly platform: Platform;
+  /** Null = we answer alone. */
+  readonly native: NativeCodex | null;
   /** The process is about to end: nothing new begins. */
   draining = false;
   readonly #now: () => number;
   readonly #schedule: Schedule;
   readonly #connections = new Set<Connection>();
-  readonly #defaultModels = new WeakMap<Connection, string>();
+  readonly #defaultModels = new WeakMap<Connection, string | null>();
   readonly #installationId = randomUUID();
   #firstClient: string | null = null;
   #storeTroubleAt = -Infinity;
@@ -124,13 +137,51 @@ export class Host implements ConnectionHandler {
       interactions: this.interactions,
       broadcast: (method, params) => this.broadcast(method, params),
     }, new SavedSessions({
-      discovery: { ...NO_DISCOVERY, ...options.discovery, folders: options.sessionFolders ?? [] },
+      discovery: { ...NO_DISCOVERY, ...options.discovery, except: options.native == null ? [] : [CODEX], folders: options.sessionFolders ?? [] },
       catalogue,
       dataDirOf: (id) => harnessDataDir(dataDir, id),
       log,
       now,
     }));
+    this.platform = describePlatform(options.native != null && "env" in options.native ? options.native.env : process.env);
+    this.native = options.native == null ? null : this.#startNative(options.native);
     this.#unloadUnused();
+  }
+
+  #startNative(native: NativeProgram | NativeUpstream): NativeCodex {
+    const { log, harnesses } = this.options;
+    const ours = new Set(harnesses.map(({ id }) => id));
+    return new NativeCodex({
+      // The real server's own timers are the process's: it is another one that they wait for.
+      upstream: "connect" in native ? native : new Upstream({ ...native, dir: tmpdir(), log, schedule: processSchedule }),
+      ownership: {
+        ownsThread: (id) => this.#owns(id),
+        mayBeModel: (id) => ours.has(id.slice(0, Math.max(id.indexOf("/"), 0))),
+        isModel: async (id) => (await this.catalogue.model(id)) !== undefined,
+        isOurCursor: (cursor) => cursor.startsWith(CURSOR_HEAD),
+        understands,
+        isForeignByDefault: (connection) => this.chosenModel(connection) !== null,
+        adopt: (id, thread, watchers) => this.#adopt(id, thread, watchers),
+      },
+      log,
+    });
+  }
+
+  /** Throws when the store cannot be read. */
+  #owns(given: string): boolean {
+    let id: string;
+    try {
+      id = parseThreadId(given);
+    } catch {
+      return false;
+    }
+    // The ids of found sessions are made by us alone: the real server's are of version 7.
+    return this.threads.loaded(id) !== null || id[14] === "8" || this.store.thread(id) !== null;
+  }
+
+  #adopt(id: string, { settings, ephemeral, threadSource }: FreshThread, watchers: readonly Connection[]): void {
+    const actor = this.threads.start(settings, { id, ephemeral, threadSource, originator: watchers[0]?.session?.name ?? null });
+    for (const connection of watchers) actor.feed.add(connection);
   }
 
   /** Looks for threads to unload, now and from time to time. */
@@ -158,6 +209,7 @@ export class Host implements ConnectionHandler {
     const { log, limits } = this.options;
     const connection = new Connection({ transport, handler: this, log, now: this.#now, ...(limits === undefined ? {} : { limits }) });
     this.#connections.add(connection);
+    connection.gate = this.native?.attach(connection) ?? null;
     void connection.closed.then(() => {
       this.#connections.delete(connection);
       for (const id of this.threads.loadedIds) {
@@ -211,11 +263,23 @@ export class Host implements ConnectionHandler {
 
   /** The model of a thread that names none: what this client chose in its settings, else the first that is ready. */
   async defaultModel(connection: Connection): Promise<string | null> {
-    return this.#defaultModels.get(connection) ?? (await this.catalogue.defaultModel())?.id ?? null;
+    return this.chosenModel(connection) ?? (await this.catalogue.defaultModel())?.id ?? null;
   }
 
-  setDefaultModel(connection: Connection, model: string): void {
+  /** The model of ours that this client, or whoever started the server, has chosen; null where nobody did. */
+  chosenModel(connection: Connection): string | null {
+    const chosen = this.#defaultModels.get(connection);
+    return chosen === undefined ? (this.options.defaultModel ?? null) : chosen;
+  }
+
+  /** Null: none of ours any more. */
+  setDefaultModel(connection: Connection, model: string | null): void {
     this.#defaultModels.set(connection, model);
+  }
+
+  /** Where Codex keeps its things, as its own server says if it has said so yet. */
+  get codexHome(): string {
+    return this.native?.home ?? this.platform.codexHome;
   }
 
   /** An ephemeral thread that nobody watches any more can never be opened again: it ends after a while. */
@@ -256,7 +320,7 @@ export class Host implements ConnectionHandler {
   /** Interrupts all turns, ends all sessions and drops all clients. */
   async close(): Promise<void> {
     this.#stopLooking();
-    await this.threads.close();
+    await Promise.all([this.threads.close(), this.native?.close()]);
     await this.catalogue.close();
     this.store.close();
     for (const connection of this.#connections) connection.terminate();

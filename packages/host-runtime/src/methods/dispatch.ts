@@ -24,6 +24,17 @@ export function dispatch(host: Host, connection: Connection, name: string, param
   return method.handler(parsed, { host, connection });
 }
 
+/** Whether these parameters, as JSON, are what our method of that name takes. Another server may know more than we do. */
+export function understands(name: string, params: string | null): boolean {
+  const method = BY_NAME.get(name);
+  if (method === undefined) return false;
+  try {
+    return method.params === null || method.params.safeParse(params === null ? null : JSON.parse(params)).success;
+  } catch {
+    return false;
+  }
+}
+
 function parseParams(method: Method, params: unknown): unknown {
   const given = params ?? null;
   if (method.params === null) {

@@ -24,14 +24,13 @@ export const initializeMethods: readonly Method[] = [
         interaction: extension.data?.interaction ?? false,
         channel: channel === null ? null : { name: channel.name, approvers: channel.approvers ?? [] },
       };
-      const { platform } = host;
-      const result = {
-        userAgent: host.userAgent(clientInfo.name, clientInfo.version),
-        codexHome: platform.codexHome,
-        platformFamily: platform.family,
-        platformOs: platform.os,
-      };
-      return new Reply(result, () => connection.notify("remoteControl/status/changed", host.remoteControlStatus()));
+      const { native } = host;
+      const { family, os } = host.platform;
+      const userAgent = host.userAgent(clientInfo.name, clientInfo.version);
+      const result = (): object => ({ userAgent, codexHome: host.codexHome, platformFamily: family, platformOs: os });
+      if (native === null) return new Reply(result(), () => connection.notify("remoteControl/status/changed", host.remoteControlStatus()));
+      // Its own notifications follow the answer, in the place of ours.
+      return native.introduce(connection).then(() => new Reply(result(), () => native.release(connection)));
     },
   }),
 ];

@@ -1,3 +1,11 @@
+import type { Logger } from "../log/logger.ts";
+import type { Schedule } from "../schedule.ts";
+import { startNative } from "./child.ts";
+import type { NativeChild } from "./child.ts";
+import { oneLine } from "../terminal-text.ts";
+import { openLink, takesConnections } from "./link.ts";
+import type { Link, LinkEvents } from "./link.ts";
+
 /** How the real Codex is started: `<program> <args…> --listen unix://…`. */
 export interface NativeProgram {
   /** Its path, or a name on the search path of `env`. */
@@ -6,4 +14,150 @@ export interface NativeProgram {
   args: readonly string[];
   /** The whole environment of the child. */
   env: NodeJS.ProcessEnv;
+}
+
+/** A real Codex to connect to, wherever it comes from. */
+export interface NativeUpstream {
+  /** Begins to get it ready; returns at once. */
+  start(): void;
+  /** Whether it takes connections now. */
+  readonly isUp: boolean;
+  /** A connection of its own, as soon as it takes any. `events.closed` comes once, also for one that never opens. */
+  connect(events: LinkEvents): Link;
+  /** Resolves when it has ended. */
+  close(): Promise<void>;
+}
+
+export interface UpstreamOptions extends NativeProgram {
+  /** Where its socket lies; made private where it is missing. Short, for the path of a unix socket has little room. */
+  dir: string;
+  log: Logger;
+  schedule: Schedule;
+}
+
+const POLL_MS = 15;
+/** Measured: the real server listens after half a second; a cold disk takes its time. */
+const START_PATIENCE_MS = 20_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+/** A run that lasted so long was no failed start: the pauses begin anew. */
+const HEALTHY_MS = 10_000;
+
+type Waiter = (socket: string | Error) => void;
+
+/**
+ * The one real Codex behind this server. It is started before it is needed, and again after a pause when it ends; what
+ * waits for it gets it, or the reason why it cannot be had.
+ */
+export class Upstream implements NativeUpstream {
+  readonly #options: UpstreamOptions;
+  #child: NativeChild | null = null;
+  /** Its socket takes connections. */
+  #socket: string | null = null;
+  #waiters: Waiter[] = [];
+  #pauseMs = FIRST_PAUSE_MS;
+  #stopTimer: () => void = () => undefined;
+  /** Why the last start failed; null while one is under way or has worked. */
+  #failure: Error | null = null;
+  #closed = false;
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+  }
+
+  /** The process id of the running program, which leads a process group; null while there is none. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  get isUp(): boolean {
+    return this.#socket !== null;
+  }
+
+  start(): void {
+    if (this.#closed || this.#child !== null) return;
+    this.#stopTimer();
+    this.#failure = null;
+    const began = performance.now();
+    let child: NativeChild;
+    try {
+      child = startNative(this.#options);
+    } catch (error) {
+      return this.#onEnd(error instanceof Error ? error.message : String(error), began);
+    }
+    this.#child = child;
+    void child.ended.then((words) => this.#onEnd(words, began));
+    this.#probe(child, began);
+  }
+
+  connect(events: LinkEvents): Link {
+    return openLink(this.#whenUp(), events);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopTimer();
+    this.#settle(new Error("the server has ended"));
+    const child = this.#child;
+    child?.stop();
+    await child?.ended;
+  }
+
+  #whenUp(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const settle: Waiter = (outcome) => (typeof outcome === "string" ? resolve(outcome) : reject(outcome));
+      if (this.#socket !== null) return settle(this.#socket);
+      if (this.#closed) return settle(new Error("the server has ended"));
+      // Who asks while it cannot be had is told so at once; the next start is on its way.
+      if (this.#failure !== null) return settle(this.#failure);
+      this.#waiters.push(settle);
+    });
+  }
+
+  /** Its socket file says nothing of whether it listens: a connection does. */
+  #probe(child: NativeChild, began: number): void {
+    if (this.#child !== child || this.#closed) return;
+    if (performance.now() - began > START_PATIENCE_MS) {
+      this.#options.log.error("the Codex app-server does not listen", { pid: child.pid });
+      return child.stop();
+    }
+    const again = (): void => {
+      this.#stopTimer = this.#options.schedule(POLL_MS, () => this.#probe(child, began));
+    };
+    void takesConnections(child.socket).then((does) => {
+      if (!does) return again();
+      if (this.#child !== child) return;
+      this.#options.log.debug("the Codex app-server listens", { pid: child.pid, ms: Math.round(performance.now() - began) });
+      this.#socket = child.socket;
+      this.#settle(child.socket);
+    });
+  }
+
+  #onEnd(words: string, began: number): void {
+    this.#child = null;
+    const wasUp = this.#socket !== null;
+    this.#socket = null;
+    if (this.#closed) return;
+    if (wasUp && performance.now() - began > HEALTHY_MS) this.#pauseMs = FIRST_PAUSE_MS;
+    const pause = this.#pauseMs;
+    this.#pauseMs = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    this.#options.log.warn("the Codex app-server has ended; it is started again", { afterMs: pause, words: words.slice(-500) });
+    // Of one that had served, what comes now waits for the next; one that cannot start is no use to wait for.
+    if (!wasUp) this.#failure = new Error(`Codex cannot be started: ${lastLine(words)}`);
+    if (this.#failure !== null) this.#settle(this.#failure);
+    this.#stopTimer();
+    this.#stopTimer = this.#options.schedule(pause, () => this.start());
+  }
+
+  #settle(outcome: string | Error): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const settle of waiters) settle(outcome);
+  }
+}
+
+/** The last of many lines, without what colours it on a terminal. */
+function lastLine(words: string): string {
+  const line = words.trim().split("\n").at(-1) ?? "";
+  return oneLine(line).replace(/ ?\[[0-9;]*m/g, "").slice(0, 300);
 }

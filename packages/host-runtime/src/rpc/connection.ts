@@ -1,17 +1,36 @@
 import { ErrorCode, parseFrame, WireError } from "@foldcast/protocol-core/wire";
 import type { RequestId, WireErrorBody } from "@foldcast/protocol-core/wire";
 import type { Logger } from "../log/logger.ts";
+import { membersOf } from "../native/json-bytes.ts";
 import type { ClientSession } from "./client-session.ts";
 import { Frame, notificationFrame } from "./frame.ts";
+import { RawJson } from "./raw-json.ts";
 import { Reply } from "./reply.ts";
 
-/** The byte side of a connection. Neither method blocks or throws. */
+/** The byte side of a connection. No method blocks or throws. */
 export interface Transport {
   /** Writes the frames in order; `taken` is called once when the peer's side has accepted them, or the link broke. */
   write(frames: readonly Frame[], taken: () => void): void;
   /** Ends the link at once, without a closing handshake. */
   terminate(): void;
+  /** Reads no more of what the peer sends until `resume`. */
+  pause?(): void;
+  resume?(): void;
 }
+
+/** What a connection asks before it serves a frame: somebody else may answer it. None of it throws. */
+export interface FrameGate {
+  /** True when the frame was taken; it is not served here then. */
+  take(frame: Buffer): boolean;
+  /** Requests of the peer that were taken and are not answered yet. */
+  readonly unanswered: number;
+  /** Some of what waited to be sent has left. */
+  drained(): void;
+  closed(): void;
+}
+
+/** What a transport drives: a connection, or what stands for one in another process. */
+export type Peer = Pick<Connection, "receive" | "handleClosed">;
 
 export interface ConnectionLimits {
   /** Bytes that may wait for a slow reader before it is cut off. */
@@ -51,6 +70,8 @@ export class Connection {
   readonly closed: Promise<void>;
   /** What the client said in `initialize`; null before. */
   session: ClientSession | null = null;
+  /** Null where we answer alone. */
+  gate: FrameGate | null = null;
   readonly #transport: Transport;
   readonly #handler: ConnectionHandler;
   readonly #log: Logger;
@@ -61,6 +82,8 @@ export class Connection {
   #queue: Frame[] = [];
   #queueWeight = 0;
   #waitingWeight = 0;
+  #waitingBytes = 0;
+  #queueBytes = 0;
   #flushScheduled = false;
   #openRequests = 0;
   #writing = 0;
@@ -79,22 +102,47 @@ export class Connection {
     return this.#open;
   }
 
+  /** Bytes that wait for the peer to read. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
   /** One frame from the peer. What is no valid frame gets no answer, as with the real server. */
-  receive(text: string): void {
+  receive(frame: string | Buffer): void {
     if (!this.#open) return;
-    const frame = parseFrame(text);
-    switch (frame.kind) {
-      case "request":
-        return this.#serve(frame.id, frame.method, frame.params);
-      case "notification":
-        return this.#handler.notification(this, frame.method, frame.params);
-      case "response":
-        return this.#handler.answer(this, frame.id, { result: frame.result });
-      case "error":
-        return this.#handler.answer(this, frame.id, { error: frame.error });
-      case "ignored":
-        return this.#log.debug("ignored a frame", { reason: frame.reason });
+    if (this.gate !== null) {
+      const bytes = typeof frame === "string" ? Buffer.from(frame) : frame;
+      if (this.gate.take(bytes)) return;
     }
+    this.serve(frame);
+  }
+
+  /** The same for a frame that is ours to answer. */
+  serve(frame: string | Buffer): void {
+    if (!this.#open) return;
+    const text = typeof frame === "string" ? frame : frame.toString("utf8");
+    const parsed = parseFrame(text);
+    switch (parsed.kind) {
+      case "request":
+        return this.#serve(writtenId(parsed.id, text), parsed.method, parsed.params);
+      case "notification":
+        return this.#handler.notification(this, parsed.method, parsed.params);
+      case "response":
+        return this.#handler.answer(this, parsed.id, { result: parsed.result });
+      case "error":
+        return this.#handler.answer(this, parsed.id, { error: parsed.error });
+      case "ignored":
+        return this.#log.debug("ignored a frame", { reason: parsed.reason });
+    }
+  }
+
+  /** Reads no more from the peer, where its transport can wait. */
+  pause(): void {
+    this.#transport.pause?.();
+  }
+
+  resume(): void {
+    if (this.#open) this.#transport.resume?.();
   }
 
   /** Queues a frame. A reader that lets too much wait is cut off here; nobody else notices. */
@@ -105,9 +153,12 @@ export class Connection {
       this.terminate();
       return;
     }
-    const weight = Math.min(frame.text.length, MAX_FRAME_WEIGHT);
+    const { size } = frame;
+    const weight = Math.min(size, MAX_FRAME_WEIGHT);
     this.#waitingWeight += weight;
     this.#queueWeight += weight;
+    this.#waitingBytes += size;
+    this.#queueBytes += size;
     this.#queue.push(frame);
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
@@ -149,11 +200,17 @@ export class Connection {
     if (!this.#open) return;
     this.#open = false;
     this.#queue = [];
+    this.gate?.closed();
     this.#resolveClosed();
   }
 
+  /** For whoever answers in our place: a request of the peer is answered. */
+  answered(): void {
+    this.#closeWhenAnswered();
+  }
+
   #closeWhenAnswered(): void {
-    if (!this.#inputEnded || this.#openRequests > 0) return;
+    if (!this.#inputEnded || this.#openRequests > 0 || (this.gate?.unanswered ?? 0) > 0) return;
     this.#flush();
     if (this.#writing === 0) this.handleClosed();
   }
@@ -162,18 +219,22 @@ export class Connection {
     this.#flushScheduled = false;
     const frames = this.#queue;
     const weight = this.#queueWeight;
+    const bytes = this.#queueBytes;
     this.#queue = [];
     this.#queueWeight = 0;
+    this.#queueBytes = 0;
     if (!this.#open || frames.length === 0) return;
     this.#writing += 1;
     this.#transport.write(frames, () => {
       this.#writing -= 1;
       this.#waitingWeight -= weight;
+      this.#waitingBytes -= bytes;
+      this.gate?.drained();
       this.#closeWhenAnswered();
     });
   }
 
-  #serve(id: RequestId, method: string, params: unknown): void {
+  #serve(id: string, method: string, params: unknown): void {
     if (this.#openRequests >= this.#limits.maxOpenRequests) {
       return this.#fail(id, { code: ErrorCode.overloaded, message: "Server overloaded; retry later." });
     }
@@ -197,11 +258,11 @@ export class Connection {
       .catch(() => undefined);
   }
 
-  #answer(id: RequestId, method: string, outcome: unknown): void {
+  #answer(id: string, method: string, outcome: unknown): void {
     const reply = outcome instanceof Reply ? outcome : new Reply(outcome);
     let frame: Frame;
     try {
-      frame = new Frame(JSON.stringify({ id, result: reply.result ?? {} }));
+      frame = resultFrame(id, reply.result);
     } catch (error) {
       return this.#reject(id, method, error);
     }
@@ -213,13 +274,26 @@ export class Connection {
     }
   }
 
-  #reject(id: RequestId, method: string, error: unknown): void {
+  #reject(id: string, method: string, error: unknown): void {
     if (error instanceof WireError) return this.#fail(id, error.body);
     this.#log.error("a request failed", { method, error });
     this.#fail(id, { code: ErrorCode.internal, message: `internal error: ${error instanceof Error ? error.message : String(error)}` });
   }
 
-  #fail(id: RequestId, error: WireErrorBody): void {
-    this.send(new Frame(JSON.stringify({ error, id })));
+  #fail(id: string, error: WireErrorBody): void {
+    this.send(new Frame(`{"error":${JSON.stringify(error)},"id":${id}}`));
   }
+}
+
+function resultFrame(id: string, result: unknown): Frame {
+  if (result instanceof RawJson) return new Frame(Buffer.concat([Buffer.from(`{"id":${id},"result":`), result.bytes, Buffer.from("}")]));
+  return new Frame(`{"id":${id},"result":${JSON.stringify(result ?? {})}}`);
+}
+
+/** The id as JSON. Measured: the real server echoes integers beyond 2^53 digit by digit, which no number of ours can. */
+function writtenId(id: RequestId, frame: string): string {
+  if (typeof id === "string" || Number.isSafeInteger(id)) return JSON.stringify(id);
+  const bytes = Buffer.from(frame);
+  const span = membersOf(bytes)?.get("id");
+  return span === undefined ? JSON.stringify(id) : bytes.toString("latin1", span.start, span.end);
 }

@@ -5,7 +5,7 @@ import { LineSplitter } from "./line-splitter.ts";
 function split(chunks: readonly Buffer[], maxBytes = 1_000_000): { lines: string[]; tooLong: number } {
   const lines: string[] = [];
   let tooLong = 0;
-  const splitter = new LineSplitter({ maxBytes, onLine: (line) => lines.push(line), onTooLong: () => (tooLong += 1) });
+  const splitter = new LineSplitter({ maxBytes, onLine: (line) => lines.push(line.toString("utf8")), onTooLong: () => (tooLong += 1) });
   for (const chunk of chunks) splitter.push(chunk);
   splitter.end();
   return { lines, tooLong };

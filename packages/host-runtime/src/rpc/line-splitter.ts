@@ -6,13 +6,13 @@ const NEWLINE = 0x0a;
  */
 export class LineSplitter {
   readonly #maxBytes: number;
-  readonly #onLine: (line: string) => void;
+  readonly #onLine: (line: Buffer) => void;
   readonly #onTooLong: () => void;
   #parts: Buffer[] = [];
   #size = 0;
   #skipping = false;
 
-  constructor(options: { maxBytes: number; onLine: (line: string) => void; onTooLong: () => void }) {
+  constructor(options: { maxBytes: number; onLine: (line: Buffer) => void; onTooLong: () => void }) {
     this.#maxBytes = options.maxBytes;
     this.#onLine = options.onLine;
     this.#onTooLong = options.onTooLong;
@@ -53,6 +53,6 @@ export class LineSplitter {
     this.#skipping = false;
     if (skipped) return this.#onTooLong();
     const [only] = parts;
-    this.#onLine(parts.length === 1 && only !== undefined ? only.toString("utf8") : Buffer.concat(parts).toString("utf8"));
+    this.#onLine(parts.length === 1 && only !== undefined ? only : Buffer.concat(parts));
   }
 }

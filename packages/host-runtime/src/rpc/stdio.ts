@@ -8,17 +8,27 @@ import { LineSplitter } from "./line-splitter.ts";
 /** The longest line that is read; measured: the real server answers frames of 8 MiB. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
+const NEWLINE = Buffer.from("\n");
+
 class StdioTransport implements Transport {
+  readonly #input: Readable;
   readonly #output: Writable;
 
-  constructor(output: Writable) {
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
     this.#output = output;
   }
 
   write(frames: readonly Frame[], taken: () => void): void {
-    let batch = "";
-    for (const frame of frames) batch += `${frame.text}\n`;
-    this.#output.write(batch, () => taken());
+    this.#output.write(frames.some((frame) => frame.isEncoded) ? bytesOf(frames) : textOf(frames), () => taken());
+  }
+
+  pause(): void {
+    this.#input.pause();
+  }
+
+  resume(): void {
+    this.#input.resume();
   }
 
   terminate(): void {
@@ -26,12 +36,24 @@ class StdioTransport implements Transport {
   }
 }
 
+function textOf(frames: readonly Frame[]): string {
+  let batch = "";
+  for (const frame of frames) batch += `${frame.text}\n`;
+  return batch;
+}
+
+function bytesOf(frames: readonly Frame[]): Buffer {
+  const parts: Buffer[] = [];
+  for (const frame of frames) parts.push(frame.bytes, NEWLINE);
+  return Buffer.concat(parts);
+}
+
 /**
  * Serves one client on a pair of streams, one JSON object a line. The connection closes when the input has ended and
  * its last requests are answered, or when the output breaks.
  */
 export function serveStdio(input: Readable, output: Writable, connect: (transport: Transport) => Connection, onTooLong: () => void): Connection {
-  const connection = connect(new StdioTransport(output));
+  const connection = connect(new StdioTransport(input, output));
   const lines = new LineSplitter({ maxBytes: MAX_FRAME_BYTES, onLine: (line) => connection.receive(line), onTooLong });
   const close = () => connection.handleClosed();
   input.on("data", (chunk: Buffer) => lines.push(chunk));

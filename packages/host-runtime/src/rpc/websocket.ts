@@ -6,7 +6,7 @@ import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import { refuseOrigin, refusePlainRequest, refuseToken } from "./auth.ts";
 import type { Refusal } from "./auth.ts";
-import type { Connection, Transport } from "./connection.ts";
+import type { Peer, Transport } from "./connection.ts";
 import type { Frame } from "./frame.ts";
 import { MAX_FRAME_BYTES } from "./stdio.ts";
 
@@ -33,10 +33,19 @@ class WebSocketTransport implements Transport {
   terminate(): void {
     this.#socket.terminate();
   }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
 }
 
 export interface WebSocketOptions {
-  connect: (transport: Transport) => Connection;
+  /** Takes a client on; `url` is what it asked for, `/rpc?model=…`. */
+  connect: (transport: Transport, url: string) => Peer;
   /** Bearer token that clients must show; null = none. */
   token: string | null;
   /** A peer that answers no ping from one to the next, so many milliseconds apart, is gone. 30 seconds by default. */
@@ -86,14 +95,14 @@ export class WebSocketHost {
       );
       return;
     }
-    this.#sockets.handleUpgrade(request, raw, head, (socket) => this.#accept(socket, raw));
+    this.#sockets.handleUpgrade(request, raw, head, (socket) => this.#accept(socket, raw, request.url ?? "/"));
   }
 
-  #accept(socket: WebSocket, raw: Duplex): void {
+  #accept(socket: WebSocket, raw: Duplex, url: string): void {
     if (raw instanceof Socket) raw.setNoDelay(true);
-    const connection = this.#options.connect(new WebSocketTransport(socket, raw));
+    const connection = this.#options.connect(new WebSocketTransport(socket, raw), url);
     socket.on("message", (data, isBinary) => {
-      if (!isBinary) connection.receive((data as Buffer).toString("utf8"));
+      if (!isBinary) connection.receive(data as Buffer);
     });
     socket.on("error", () => socket.terminate());
     socket.on("close", () => connection.handleClosed());

@@ -17,6 +17,8 @@ import type { SessionFile, SessionFolder } from "./session-files.ts";
 export interface DiscoveryOptions {
   /** Whether the folders are looked at in which the harnesses of this machine keep their sessions. */
   enabled: boolean;
+  /** Harnesses whose own folders are left out all the same: somebody else lists what is in there. */
+  except: readonly string[];
   /** More folders, with sessions of any harness. */
   folders: readonly string[];
   /** So many files are looked at, the newest. */
@@ -36,7 +38,7 @@ export interface DiscoveryOptions {
 
 export const DEFAULT_MAX_SESSIONS = 10_000;
 export const NO_DISCOVERY: DiscoveryOptions = {
-  enabled: false, folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", patienceMs: 75, onProgress: () => undefined,
+  enabled: false, except: [], folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", patienceMs: 75, onProgress: () => undefined,
 };
 
 /** Levels below a folder of the person's own choice. */
@@ -134,8 +136,8 @@ export class SavedSessions {
   }
 
   #foldersOf(adapters: ReadonlyMap<string, HarnessAdapter>): SessionFolder[] {
-    const { enabled, folders, env, home } = this.#options;
-    const own = [...adapters].flatMap(([harness, { history }]) =>
+    const { enabled, except, folders, env, home } = this.#options;
+    const own = [...adapters].filter(([harness]) => !except.includes(harness)).flatMap(([harness, { history }]) =>
       (enabled ? (history!.roots?.({ env, home, dataDir: this.#dataDirOf(harness) }) ?? []) : []).map((root) => ({ ...root, harness })));
     return [...own, ...folders.map((folder) => ({ folder, depth: MAX_DEPTH, harness: null }))];
   }

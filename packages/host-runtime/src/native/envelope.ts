@@ -1,0 +1,122 @@
+import { eachMember, isAtEnd, textAt } from "./json-bytes.ts";
+import type { Span } from "./json-bytes.ts";
+
+/** What decides where a frame goes. Of members that stand there twice the last counts, as for `JSON.parse`. */
+export interface Envelope {
+  /** Null for an answer. */
+  method: string | null;
+  /** As it is written; null for a notification. */
+  id: Span | null;
+  params: Span | null;
+}
+
+/** Never throws. Null for what is no JSON object: it is nobody's, and the real server says nothing to it either. */
+export function readEnvelope(bytes: Buffer): Envelope | null {
+  let method: string | null = null;
+  let id: Span | null = null;
+  let params: Span | null = null;
+  const end = eachMember(bytes, 0, (keyStart, keyEnd, start, valueEnd) => {
+    switch (textAt(bytes, keyStart, keyEnd)) {
+      case "method":
+        method = textAt(bytes, start, valueEnd);
+        break;
+      case "id":
+        id = { start, end: valueEnd };
+        break;
+      case "params":
+        params = { start, end: valueEnd };
+        break;
+    }
+    return undefined;
+  });
+  return end === -1 || !isAtEnd(bytes, end) ? null : { method, id, params };
+}
+
+/** An id as a key: the same for the same id, however it is written. A number stays what it says beyond 2^53. */
+export function idKey(bytes: Buffer, id: Span): string {
+  const text = textAt(bytes, id.start, id.end);
+  return text === null ? bytes.toString("latin1", id.start, id.end) : `"${text}`;
+}
+
+/**
+ * The key of the request that a frame answers; null for one that is no answer. It looks no further than it must: most
+ * frames of a server begin with their method, and answers with their id and result.
+ */
+export function answeredKey(bytes: Buffer): string | null {
+  let id: Span | null = null;
+  let members = 0;
+  let hasMethod = false;
+  eachMember(bytes, 0, (keyStart, keyEnd, start, end) => {
+    members++;
+    switch (textAt(bytes, keyStart, keyEnd)) {
+      case "method":
+        hasMethod = true;
+        return false;
+      case "id":
+        id = { start, end };
+        return undefined;
+      case "result":
+      case "error":
+        // In the order of the real server nothing can follow that would make it a request.
+        return !(id !== null && members === 2);
+    }
+    return undefined;
+  });
+  return hasMethod || id === null ? null : idKey(bytes, id);
+}
+
+/** Its method, where it has one and that stands first; what a server sends begins so. */
+export function leadingMethod(bytes: Buffer): string | null {
+  let method: string | null = null;
+  eachMember(bytes, 0, (keyStart, keyEnd, start, end) => {
+    if (textAt(bytes, keyStart, keyEnd) === "method") method = textAt(bytes, start, end);
+    return false;
+  });
+  return method;
+}
+
+/** What of the parameters decides whose a request is: only the parameters' own members count, not what lies deeper. */
+export interface Addressed {
+  threadId: string | null;
+  /** Models that it chooses: `model`, and `collaborationMode.settings.model`, which goes before it. */
+  model: string | null;
+  cursor: string | null;
+}
+
+export function readAddressed(bytes: Buffer, params: Span | null): Addressed {
+  const found: Addressed = { threadId: null, model: null, cursor: null };
+  if (params === null) return found;
+  let byMode: string | null = null;
+  eachMember(bytes, params.start, (keyStart, keyEnd, start, end) => {
+    switch (textAt(bytes, keyStart, keyEnd)) {
+      case "threadId":
+        found.threadId = textAt(bytes, start, end);
+        break;
+      case "model":
+        found.model = textAt(bytes, start, end);
+        break;
+      case "cursor":
+        found.cursor = textAt(bytes, start, end);
+        break;
+      case "collaborationMode":
+        byMode = modelOfMode(bytes, start);
+        break;
+    }
+    return undefined;
+  });
+  return { ...found, model: byMode ?? found.model };
+}
+
+function modelOfMode(bytes: Buffer, at: number): string | null {
+  let model: string | null = null;
+  eachMember(bytes, at, (keyStart, keyEnd, start) => {
+    if (textAt(bytes, keyStart, keyEnd) !== "settings") return undefined;
+    model = null;
+    eachMember(bytes, start, (innerStart, innerEnd, valueStart, valueEnd) => {
+      if (textAt(bytes, innerStart, innerEnd) === "model") model = textAt(bytes, valueStart, valueEnd);
+      return undefined;
+    });
+    return undefined;
+  });
+  return model;
+}
