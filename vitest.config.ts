@@ -6,7 +6,7 @@ const hasRecordings = existsSync(new URL("../shared/data", import.meta.url));
 if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.recorded.test.ts are left out\n");
 
 /** Tests that install and drive harness programs, or take minutes: a command of their own. */
-const harnessTests = ["claude", "claude-tui", "kimi", "codex-history", "faults"].map((name) => `tests/real/${name}.test.ts`);
+const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "codex-history"].map((name) => `tests/real/${name}.test.ts`);
 
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
 /** Tests start the program itself from a bundle. */

@@ -10,10 +10,17 @@ const START = 1_790_000_000_000;
 const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, "0");
 const idOf = (kind: number, n: number): string => `01a0f0b6-${hex(kind, 4)}-7000-8000-${hex(n, 12)}`;
 
-export const CODEX_THREAD = idOf(0, 0);
+/** The n-th thread that is written here begins n seconds after the first. */
+const threadOf = (n: number): { id: string; at: number } => ({ id: idOf(0, n), at: START + n * 1_000 });
 
-/** Where the file of that thread stands in a Codex home. */
-export const rolloutFile = (codexHome: string): string => `${codexHome}/sessions/2026/09/21/rollout-2026-09-21T15-33-20-${CODEX_THREAD}.jsonl`;
+export const CODEX_THREAD = threadOf(0).id;
+
+/** Where the file of the n-th thread stands in a Codex home. */
+export function rolloutFile(codexHome: string, n = 0): string {
+  const { id, at } = threadOf(n);
+  const time = new Date(at).toISOString().slice(0, 19);
+  return `${codexHome}/sessions/${time.slice(0, 10).replaceAll("-", "/")}/rollout-${time.replaceAll(":", "-")}-${id}.jsonl`;
+}
 
 /**
  * Writes the same conversation as `writeClaudeSession` in the shape of a paginated rollout of the pinned Codex release,
@@ -23,37 +30,50 @@ export async function writeRollout(file: string, items: number): Promise<number>
   const turns = Math.round(items / ITEMS_PER_TURN);
   mkdirSync(dirname(file), { recursive: true });
   const out = createWriteStream(file);
-  const rollout = new Rollout();
+  const rollout = new Rollout(0);
   for (let turn = 0; turn < turns; turn++) {
-    const lines = [...(turn === 0 ? [rollout.meta()] : []), ...rollout.turn(turn)].map((line) => `${JSON.stringify(line)}\n`).join("");
-    if (!out.write(lines)) await once(out, "drain");
+    if (!out.write(textOf([...(turn === 0 ? [rollout.meta()] : []), ...rollout.turn(turn, STEPS)]))) await once(out, "drain");
   }
   out.end();
   await finished(out);
   return turns;
 }
 
+/** The rollout of the n-th thread, with a prompt and an answer. */
+export function shortRollout(n: number): string {
+  const rollout = new Rollout(n);
+  return textOf([rollout.meta(), ...rollout.turn(0, 0)]);
+}
+
+const textOf = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+
 class Rollout {
+  readonly #thread: string;
+  readonly #start: number;
   #ordinal = 0;
+
+  constructor(n: number) {
+    ({ id: this.#thread, at: this.#start } = threadOf(n));
+  }
 
   meta(): object {
     const payload = {
-      session_id: CODEX_THREAD, id: CODEX_THREAD, timestamp: new Date(START).toISOString(), cwd: "/repo", runtime_workspace_roots: ["/repo"], originator: "bench",
+      session_id: this.#thread, id: this.#thread, timestamp: new Date(this.#start).toISOString(), cwd: "/repo", runtime_workspace_roots: ["/repo"], originator: "bench",
       cli_version: PROTOCOL_VERSION, source: "cli", model_provider: "openai", history_mode: "paginated", base_instructions: { text: "", provenance: { type: "model", model: "bench" } },
     };
     return this.#line("session_meta", payload);
   }
 
-  *turn(n: number): Generator<object> {
+  *turn(n: number, steps: number): Generator<object> {
     const turnId = idOf(1, n);
-    const at = START + n * 60_000;
+    const at = this.#start + n * 60_000;
     const item = (each: object, kind: number, step: number): object =>
-      this.#line("event_msg", { type: "item_completed", thread_id: CODEX_THREAD, turn_id: turnId, item: { id: idOf(kind, n * 100 + step), ...each }, started_at_ms: at, completed_at_ms: at + 500 });
+      this.#line("event_msg", { type: "item_completed", thread_id: this.#thread, turn_id: turnId, item: { id: idOf(kind, n * 100 + step), ...each }, started_at_ms: at, completed_at_ms: at + 500 });
     yield this.#line("event_msg", { type: "task_started", turn_id: turnId, root_turn_id: turnId, started_at: at / 1000, model_context_window: 258_400, collaboration_mode_kind: "default" });
     const prompt = `Make test ${String(n)} pass.`;
     yield this.#response({ type: "message", role: "user", content: [{ type: "input_text", text: prompt }] });
     yield item({ type: "UserMessage", content: [{ type: "text", text: prompt, text_elements: [] }] }, 2, 0);
-    for (let step = 0; step < STEPS; step++) {
+    for (let step = 0; step < steps; step++) {
       yield item({ type: "Reasoning", summary_text: [`Step ${String(step)}: the assertion compares two clocks.`], raw_content: [] }, 3, step);
       for (const [call, words] of [[`npm test -- clock${String(step)}`, "ok clock compares the handed in time "], [`cat src/clock${String(step)}.ts`, "const compare = (a: number, b: number) => "]] as const) {
         const output = toolOutput(n, step, words, 0.5);
@@ -78,6 +98,6 @@ class Rollout {
   }
 
   #line(type: string, payload: object): object {
-    return { timestamp: new Date(START + this.#ordinal * 1_000).toISOString(), ordinal: this.#ordinal++, type, payload };
+    return { timestamp: new Date(this.#start + this.#ordinal * 1_000).toISOString(), ordinal: this.#ordinal++, type, payload };
   }
 }
