@@ -6,11 +6,11 @@ const hasRecordings = existsSync(new URL("../shared/data", import.meta.url));
 if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.recorded.test.ts are left out\n");
 
 /** Tests that install and drive harness programs, or take minutes: a command of their own. */
-const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "codex-history"].map((name) => `tests/real/${name}.test.ts`);
+const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui", "codex-history"].map((name) => `tests/real/${name}.test.ts`);
 
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
 /** Tests start the program itself from a bundle. */
-const globalSetup = ["tests/support/bundled-program.ts"];
+const globalSetup = ["tests/support/global-setup.ts"];
 const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -56,7 +56,8 @@ export default defineConfig({
           include: harnessTests,
           testTimeout: 180_000,
           hookTimeout: 300_000,
-          fileParallelism: false,
+          // Each test file has programs, homes and folders of its own.
+          fileParallelism: true,
         },
       },
     ],

@@ -3,6 +3,7 @@ import type { Thread, Turn } from "@foldcast/protocol-core/wire";
 import { RpcFault, type ReceivedNotification, type ReceivedRequest } from "./client.ts";
 import { DesktopClient } from "./desktop-client.ts";
 import type { DesktopTurn } from "./desktop-turns.ts";
+import type { Transport } from "./transport.ts";
 
 /** A row of the sidebar. */
 export interface SidebarRow {
@@ -65,8 +66,8 @@ export class DesktopApp implements AsyncDisposable {
   }
 
   /** Connects and asks what the app asks at its start. `missing` are methods that the server does not have. */
-  static async start(url: string): Promise<{ app: DesktopApp; answers: Map<string, Record<string, unknown>>; missing: string[]; failed: string[] }> {
-    const client = await DesktopClient.connect(url);
+  static async start(where: string | Transport): Promise<{ app: DesktopApp; answers: Map<string, Record<string, unknown>>; missing: string[]; failed: string[] }> {
+    const client = await DesktopClient.connect(where);
     const app = new DesktopApp(client);
     const answers = new Map<string, Record<string, unknown>>();
     const missing: string[] = [];

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Thread, ThreadItem, Turn } from "@foldcast/protocol-core/wire";
 import { WireClient, type ReceivedNotification, type ReceivedRequest } from "./client.ts";
 import { applyNotification, newTurn, turnFromWire, type DesktopTurn, type Dropped } from "./desktop-turns.ts";
-import { webSocket } from "./transport.ts";
+import { webSocket, type Transport } from "./transport.ts";
 import { until } from "./wait.ts";
 
 const NAME = "Codex Desktop";
@@ -35,11 +35,11 @@ export class DesktopClient implements AsyncDisposable {
     wire.on((frame) => this.#receive(frame));
   }
 
-  /** Connects and shakes hands. Rejects where Desktop would show its error page. */
-  static async connect(url: string): Promise<DesktopClient> {
+  /** Connects to an address, or over streams, and shakes hands. Rejects where Desktop would show its error page. */
+  static async connect(where: string | Transport): Promise<DesktopClient> {
     let count = 0;
     const nextId = (): string => (count++ === 0 ? "__codex_initialize__" : randomUUID());
-    const client = new DesktopClient(new WireClient(await webSocket(url), { label: "desktop", nextId }));
+    const client = new DesktopClient(new WireClient(typeof where === "string" ? await webSocket(where) : where, { label: "desktop", nextId }));
     const answer = await client.wire.request("initialize", {
       clientInfo: { name: NAME, title: NAME, version: "26.930.31730" },
       capabilities: { experimentalApi: true, mcpServerOpenaiFormElicitation: false, requestAttestation: false, optOutNotificationMethods: OPT_OUT },

@@ -1,13 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScenarioInput } from "../model-server/index.ts";
+import { QUIET_TUI } from "./native.ts";
 import { tap, type Tap } from "./tap.ts";
 import { Tui } from "./tui.ts";
 import { gone, shown, slash } from "./tui-steps.ts";
 import { sleep, until } from "./wait.ts";
 
-/** The TUI first offers newer models than these. */
-const NO_OFFERS = "[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n\"gpt-5.6-sol\" = \"gpt-6-sol\"\n";
 const ESCALATED = { sandbox_permissions: "require_escalated", justification: "May it be made?" };
 const patch = (name: string): string => `*** Begin Patch\n*** Add File: ${name}\n+hi\n*** Update File: a.txt\n@@\n-one\n+ONE\n two\n*** End Patch`;
 
@@ -60,7 +59,7 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
 
   startFiles();
   {
-    await using tui = await Tui.start(wire.url, name, { args: ["-C", cwd], config: NO_OFFERS });
+    await using tui = await Tui.start(wire.url, name, { args: ["-C", cwd], config: QUIET_TUI });
     await tui.ready();
     await tui.submit("use the tools");
     await shown(tui, /Would you like to make the following edits/);
@@ -96,7 +95,7 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
   }
   startFiles();
   {
-    await using tui = await Tui.start(wire.url, name, { args: ["-C", cwd, "-m", "gpt-5.6-sol"], config: NO_OFFERS });
+    await using tui = await Tui.start(wire.url, name, { args: ["-C", cwd, "-m", "gpt-5.6-sol"], config: QUIET_TUI });
     await tui.ready();
     await tui.submit("use a program");
     await shown(tui, /Would you like to make the following edits/);
@@ -118,7 +117,7 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await keep(tui, "4-archived");
   }
   {
-    await using tui = await Tui.start(wire.url, name, { args: ["resume", "-C", cwd], config: NO_OFFERS });
+    await using tui = await Tui.start(wire.url, name, { args: ["resume", "-C", cwd], config: QUIET_TUI });
     await shown(tui, /Named by the model[^]*Named by the model/);
     await sleep(500);
     await keep(tui, "5-picker");

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { codexProgram } from "./codex.ts";
 import { atExit } from "./exit.ts";
 import { isolatedEnv, temporaryDir } from "./paths.ts";
+import { startServer, type RunningServer, type ServerOptions } from "./server.ts";
 import { until } from "./wait.ts";
+
+/** Of a TUI that says nothing of its own: it first offers newer models than these, and gives a tip by chance. */
+export const QUIET_TUI = "[tui]\nshow_tooltips = false\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n\"gpt-5.6-sol\" = \"gpt-6-sol\"\n";
 
 /** A user's Codex home with a model provider on loopback and without a login. */
 export interface NativeHome {
@@ -62,4 +66,10 @@ export async function startCodexServer({ home }: NativeHome): Promise<CodexServe
       callOff();
     },
   };
+}
+
+/** `foldcast serve` with the real Codex of this home behind it. */
+export async function startBehind({ home }: NativeHome, options: ServerOptions = {}): Promise<RunningServer> {
+  const { bin } = await codexProgram();
+  return await startServer({ ...options, native: { bin, home }, args: ["--harness", "scripted", ...(options.args ?? [])] });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { REPO } from "./paths.ts";
 
-/** Where `bundled-program.ts` has put the command line for this run of tests. */
+/** Where `global-setup.ts` has put the command line for this run of tests. */
 export const BUNDLE_VARIABLE = "TEST_FOLDCAST_BUNDLE";
 
 /** How the source is started; the same as the scripts of package.json without npm between us and the process. */

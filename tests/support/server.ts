@@ -36,6 +36,8 @@ export interface ServerOptions {
   /** Kept by a second start, to see what survives a restart. */
   dataDir?: string;
   env?: Readonly<Record<string, string>>;
+  /** The real Codex behind it, and the home of the user whose it is; none by default. */
+  native?: { bin: string; home: string };
   /** Default: the source, bundled. */
   command?: readonly [string, readonly string[]];
 }
@@ -43,9 +45,9 @@ export interface ServerOptions {
 /** Starts `foldcast serve` on a free port with folders of its own. Rejects with its log when it does not come up. */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? temporaryDir("data");
-  const home = temporaryDir("home");
+  const home = options.native?.home ?? temporaryDir("home");
   const [command, prefix] = options.command ?? FOLDCAST;
-  const args = [...prefix, "serve", "--port", "0", "--data-dir", dataDir, "--no-native"];
+  const args = [...prefix, "serve", "--port", "0", "--data-dir", dataDir, ...(options.native === undefined ? ["--no-native"] : ["--codex-bin", options.native.bin])];
   if (options.scenarios !== undefined) args.push("--scenario", writeScenarios(options.scenarios), "--scenario-speed", String(options.speed ?? 0));
   const child = spawn(command, [...args, ...(options.args ?? [])], {
     cwd: REPO,

@@ -1,11 +1,18 @@
 import { WebSocketServer, WebSocket, type RawData } from "ws";
 import { FrameRecorder, type Direction } from "./recording.ts";
 
+export interface TappedFrame {
+  /** The connection that it passed on, counted from 0. */
+  connection: number;
+  dir: Direction;
+  msg: Record<string, unknown>;
+}
+
 export interface Tap extends AsyncDisposable {
   /** Where the client is to connect. */
   url: string;
   /** Frames that passed, newest last. */
-  frames: { dir: Direction; msg: Record<string, unknown> }[];
+  frames: TappedFrame[];
 }
 
 /** A WebSocket in between a program that we did not write and the server, so that its frames are recorded and judged. */
@@ -13,7 +20,9 @@ export async function tap(serverUrl: string, label: string): Promise<Tap> {
   const frames: Tap["frames"] = [];
   const proxy = new WebSocketServer({ host: "127.0.0.1", port: 0, perMessageDeflate: false });
   await new Promise((resolve) => proxy.once("listening", resolve));
+  let connections = 0;
   proxy.on("connection", (client) => {
+    const connection = connections++;
     const recorder = FrameRecorder.forTest(label);
     const server = new WebSocket(serverUrl, { perMessageDeflate: false });
     const waiting: string[] = [];
@@ -21,7 +30,7 @@ export async function tap(serverUrl: string, label: string): Promise<Tap> {
       const text = (data as Buffer).toString("utf8");
       const msg = JSON.parse(text) as Record<string, unknown>;
       recorder.record(dir, msg);
-      frames.push({ dir, msg });
+      frames.push({ connection, dir, msg });
       send(text);
     };
     client.on("message", (data) => pass("c2s", data, (text) => (server.readyState === WebSocket.OPEN ? server.send(text) : waiting.push(text))));
