@@ -11,7 +11,7 @@ endToEnd();
 /** A thread without a server; the words are of no interest. */
 const talk = (dataDir: string) => foldcast(["chat", "--data-dir", dataDir, "--model", "scripted/plain", "--scenario-speed", "0"], { input: "a first prompt\n" });
 
-test("threads are read from the folder, and from the server that has it, with the token that the configuration names", async () => {
+test("threads are read from the folder, and from the server that has it; its address for everybody wants the token", async () => {
   const folder = temporaryDir("threads");
   const [dataDir, token, config] = [join(folder, "data"), join(folder, "token"), join(folder, "config.toml")];
   writeFileSync(token, "right\n");
@@ -24,5 +24,9 @@ test("threads are read from the folder, and from the server that has it, with th
   await using server = await startServer({ dataDir, args: ["--ws-token-file", token] });
   expect(await list()).toEqual(alone);
   writeFileSync(token, "wrong\n");
-  expect(await list()).toMatchObject({ code: 4, stdout: "", stderr: expect.stringContaining(`cannot connect to ${server.url}: it refuses the token`) });
+  // Its private socket asks for none.
+  expect(await list()).toEqual(alone);
+  expect(await foldcast(["threads", "list", "--json", "--server", server.url, "--token-file", token])).toMatchObject({
+    code: 1, stdout: "", stderr: expect.stringContaining(`cannot connect to ${server.url}: it refuses the token`),
+  });
 });

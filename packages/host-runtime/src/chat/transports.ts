@@ -47,10 +47,10 @@ function wordsOf(error: NodeJS.ErrnoException): string {
   }
 }
 
-/** A connection to a running server. Rejects with a `ConnectError` when it cannot be reached or refuses. */
+/** A connection to a running server, `ws://…` or `unix://PATH`. Rejects with a `ConnectError` when it cannot be reached or refuses. */
 export async function webSocketTransport(url: string, token: string | null): Promise<ClientTransport> {
-  if (!/^wss?:\/\/[^/]/.test(url)) throw new ConnectError(url, "an address has the form ws://HOST:PORT");
-  const socket = new WebSocket(url, { perMessageDeflate: false, headers: token === null ? {} : { authorization: `Bearer ${token}` } });
+  if (!/^(wss?:\/\/[^/]|unix:\/\/\/)/.test(url)) throw new ConnectError(url, "an address has the form ws://HOST:PORT");
+  const socket = new WebSocket(url.replace(/^unix:\/\/(.*)$/, "ws+unix://localhost$1:/rpc"), { perMessageDeflate: false, headers: token === null ? {} : { authorization: `Bearer ${token}` } });
   // From the start: frames may come with the upgrade, before anybody listens.
   const early: string[] = [];
   let receive = (text: string): void => void early.push(text);

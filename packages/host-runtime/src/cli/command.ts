@@ -15,6 +15,8 @@ export interface Call<O extends OptionTable> extends Streams {
   operands: readonly string[];
   /** The options as they were written, for what has to be known before `settings`. */
   flags: Arguments["flags"];
+  /** What stood there for another program. */
+  handedOn: Arguments["handedOn"];
   env: NodeJS.ProcessEnv;
   /** Reads the configuration file where the options have keys in it. Throws a `UsageError` for wrong values. */
   settings: () => Promise<Settings<O>>;
@@ -56,7 +58,7 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
   examples: readonly (readonly [command: string, purpose: string])[];
   /** After the options: exit codes, formats. */
   notes?: string;
-  /** Options that are not known pass. */
+  /** Options that are not known are handed on. */
   lenient?: true;
   hidden?: true;
   load(): Promise<CommandCode<O>>;

@@ -35,9 +35,12 @@ export async function connect({ values, file, env, stderr }: ConnectOptions): Pr
     // Ctrl+C is the client's own.
     running = startHost(options, undefined, ["SIGTERM", "SIGHUP"]);
   } catch (error) {
-    if (!(error instanceof StoreLockedError) || error.owner?.url == null) throw error;
+    if (!(error instanceof StoreLockedError)) throw error;
+    const { url = null, socket = null } = error.owner ?? {};
+    const address = socket === null ? url : `unix://${socket}`;
+    if (address === null) throw error;
     try {
-      return { transport: await webSocketTransport(error.owner.url, given ?? options.token), running: null };
+      return { transport: await webSocketTransport(address, given ?? options.token), running: null };
     } catch (cause) {
       // The lock alone would not say that the owner wants a token.
       stderr.write(`foldcast: ${cause instanceof Error ? cause.message : String(cause)}\n`);

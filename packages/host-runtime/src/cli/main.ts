@@ -1,30 +1,28 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { nearest } from "../nearest.ts";
 import { VERSION } from "../version.ts";
+import { lengthOf, ROOT_WORDS, SHARED_WORDS } from "./codex-words.ts";
 import { programHelp } from "./help.ts";
 import { runCommand } from "./run.ts";
 import { COMMANDS } from "./table/commands.ts";
 
-/** Options that `codex` takes before its subcommand; they belong to the subcommand then. */
-function splitGlobal(argv: readonly string[]): { before: string[]; command: string | undefined; rest: string[] } {
+/** Options that `codex` takes before its subcommand; those that count for every subcommand belong to it then. */
+function splitGlobal(argv: readonly string[]): { before: string[]; dropped: string | null; command: string | undefined; rest: string[] } {
   const before: string[] = [];
+  let dropped: string | null = null;
   let at = 0;
-  while (at < argv.length) {
-    const word = argv[at]!;
-    if (["-c", "--config", "--enable", "--disable"].includes(word)) {
-      before.push(...argv.slice(at, at + 2));
-      at += 2;
-    } else if (/^(-c.|--(config|enable|disable)=)/.test(word)) {
-      before.push(word);
-      at += 1;
-    } else break;
+  for (let length; (length = lengthOf(argv[at] ?? "", ROOT_WORDS)) !== null; at += length) {
+    if (lengthOf(argv[at]!, SHARED_WORDS) !== null) before.push(...argv.slice(at, at + length));
+    else dropped ??= argv[at]!;
   }
-  return { before, command: argv[at], rest: argv.slice(at + 1) };
+  return { before, dropped, command: argv[at], rest: argv.slice(at + 1) };
 }
 
 async function main(argv: readonly string[]): Promise<number> {
   const { stdout, stderr, env } = process;
-  const { before, command, rest } = splitGlobal(argv);
+  const { before, dropped, command: named, rest } = splitGlobal(argv);
+  // Codex lets its TUI's options stand before `app-server`, where they do nothing; for other commands they are unknown.
+  const command = dropped === null || named === "app-server" ? named : dropped;
   const asked = command === "help" ? rest[0] : undefined;
   if (command === undefined || command === "--help" || command === "-h" || (command === "help" && asked === undefined)) {
     (command === undefined ? stderr : stdout).write(programHelp(COMMANDS));

@@ -31,7 +31,7 @@ export async function runCommand(name: string, spec: CommandSpec, argv: readonly
     demandVerb(spec, given.positionals);
     refuseStrayWord(name, spec, given.positionals);
     const code = await spec.load();
-    return await code.run({ stdout, stderr, env, operands: given.positionals, flags: given.flags, settings: () => settingsOf(spec.options, given, world) });
+    return await code.run({ stdout, stderr, env, operands: given.positionals, flags: given.flags, handedOn: given.handedOn, settings: () => settingsOf(spec.options, given, world) });
   } catch (error) {
     stderr.write(`foldcast ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
     if (!(error instanceof UsageError)) return exitCodeOf(error);

@@ -18,6 +18,8 @@ export interface RunningHost {
   stopped: Promise<NodeJS.Signals>;
 }
 
+const END_SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
 /** Beyond this the process ends with what is still open. */
 const CLOSE_PATIENCE_MS = 8_000;
 
@@ -25,7 +27,7 @@ const CLOSE_PATIENCE_MS = 8_000;
  * Builds the host of this process from its options. Throws a `UsageError` for a harness that is not registered, and a
  * `StoreLockedError` when another process owns the store.
  */
-export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir), signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"]): RunningHost {
+export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir), signals: readonly NodeJS.Signals[] = END_SIGNALS): RunningHost {
   const known = harnesses.map((entry) => entry.id);
   const unknown = options.harnesses?.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`${hint(unknown, known)}`);
@@ -39,6 +41,7 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     settingsByHarness: options.settingsByHarness,
     dataDir: options.dataDir,
     dialect: options.dialect,
+    native: options.native ?? null,
     idleSessionMs: options.idleSessionMs,
     parallelStarts: options.parallelStarts,
     sessionFolders: options.sessionFolders,
@@ -72,7 +75,8 @@ export async function stopHost({ host, log, store }: RunningHost): Promise<void>
   await log.flush();
 }
 
-function firstSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
+/** The first signal that asks this process for its end. A second one ends it at once. */
+export function firstSignal(signals: readonly NodeJS.Signals[] = END_SIGNALS): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let seen = false;
     for (const signal of signals) {

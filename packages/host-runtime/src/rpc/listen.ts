@@ -1,9 +1,7 @@
-import { chmod, lstat, unlink } from "node:fs/promises";
-import { connect as connectSocket } from "node:net";
+import { chmod } from "node:fs/promises";
 import type { AddressInfo, ListenOptions } from "node:net";
-import { dirname } from "node:path";
-import { makeFolder } from "../make-folder.ts";
 import { ListenError } from "./listen-error.ts";
+import { prepareSocketPath } from "./socket-path.ts";
 import { WebSocketHost } from "./websocket.ts";
 import type { WebSocketOptions } from "./websocket.ts";
 
@@ -46,23 +44,4 @@ function urlOf(address: ListenAddress, host: WebSocketHost): string {
   if (address.kind === "unix") return `unix://${address.path}`;
   const { port } = host.server.address() as AddressInfo;
   return `ws://${address.host.includes(":") && !address.host.startsWith("[") ? `[${address.host}]` : address.host}:${port}`;
-}
-
-/** Removes a socket file that nobody answers on; one that somebody answers on is taken. */
-async function prepareSocketPath(path: string): Promise<void> {
-  try {
-    makeFolder(dirname(path), 0o700);
-  } catch (error) {
-    throw new ListenError("failed", `cannot listen on ${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const answered = await new Promise<boolean>((resolve) => {
-    const probe = connectSocket(path);
-    probe.once("connect", () => (probe.destroy(), resolve(true)));
-    probe.once("error", () => resolve(false));
-  });
-  if (answered) throw new ListenError("portTaken", `${path} is already in use`);
-  const stale = await lstat(path).catch(() => null);
-  if (stale === null) return;
-  if (!stale.isSocket()) throw new ListenError("failed", `${path} exists and is no socket`);
-  await unlink(path);
 }

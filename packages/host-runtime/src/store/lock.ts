@@ -1,11 +1,16 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { SqlDatabase, SqlDriver } from "./sqlite-driver.ts";
 
-const ownerSchema = z.object({ pid: z.number(), url: z.string().nullable() });
-/** Who holds the store, as it said itself; `url` null until it listens. */
+const ownerSchema = z.object({ pid: z.number(), url: z.string().nullable(), socket: z.string().nullable().default(null), lines: z.string().nullable().default(null) });
+/**
+ * Who holds the store, as it said itself. `url` is a WebSocket for every client, `socket` a unix socket with the same for
+ * this user alone, `lines` one for other instances of foldcast; each null until the owner listens there.
+ */
 export type StoreOwner = z.infer<typeof ownerSchema>;
+/** Where an owner listens; what is left out stays as it was. */
+export type Announcement = Partial<Omit<StoreOwner, "pid">>;
 
 /** The store is in use by another process. */
 export class StoreLockedError extends Error {
@@ -26,6 +31,7 @@ export class StoreLockedError extends Error {
 export class StoreLock {
   readonly #database: SqlDatabase;
   readonly #ownerFile: string;
+  #owner: StoreOwner = { pid: process.pid, url: null, socket: null, lines: null };
 
   private constructor(database: SqlDatabase, ownerFile: string) {
     this.#database = database;
@@ -44,12 +50,15 @@ export class StoreLock {
       throw error;
     }
     const lock = new StoreLock(database, ownerFile);
-    lock.announce(null);
+    lock.announce({});
     return lock;
   }
 
-  announce(url: string | null): void {
-    writeFileSync(this.#ownerFile, JSON.stringify({ pid: process.pid, url } satisfies StoreOwner), { mode: 0o600 });
+  announce(news: Announcement): void {
+    this.#owner = { ...this.#owner, ...news };
+    // In one step: others read it at any moment.
+    writeFileSync(`${this.#ownerFile}.new`, JSON.stringify(this.#owner), { mode: 0o600 });
+    renameSync(`${this.#ownerFile}.new`, this.#ownerFile);
   }
 
   release(): void {

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../make-folder.ts";
 import { MemoryInteractionStore, SqliteInteractionStore, type InteractionStore } from "./interactions.ts";
-import { StoreLock } from "./lock.ts";
+import { StoreLock, type Announcement } from "./lock.ts";
 import { MemoryThreadStore } from "./memory.ts";
 import { SqliteThreadStore } from "./sqlite.ts";
 import { loadSqlDriver, type SqlDriver } from "./sqlite-driver.ts";
@@ -14,7 +14,7 @@ export interface OpenedStore {
   /** Why threads are kept in memory only; null when they are kept on disk. */
   memoryReason: string | null;
   /** Tells others where the owner listens. */
-  readonly announce: (url: string) => void;
+  readonly announce: (news: Announcement) => void;
   readonly close: () => void;
 }
 
@@ -40,7 +40,7 @@ export function openStore(directory: string, driver: SqlDriver | null = loadSqlD
       store,
       interactions: new SqliteInteractionStore(database),
       memoryReason: null,
-      announce: (url) => lock.announce(url),
+      announce: (news) => lock.announce(news),
       close: () => {
         store.close();
         lock.release();

@@ -87,14 +87,14 @@ describe.skipIf(driver === null)("the store on disk", () => {
   it("belongs to one process, whose death frees it", async () => {
     const directory = folder();
     openStore(directory, driver).close();
-    const script = `import { openStore } from ${JSON.stringify(new URL("./open.ts", import.meta.url).href)}; openStore(${JSON.stringify(directory)}).announce("ws://127.0.0.1:1"); process.stdout.write("open"); setInterval(() => {}, 1000);`;
+    const script = `import { openStore } from ${JSON.stringify(new URL("./open.ts", import.meta.url).href)}; openStore(${JSON.stringify(directory)}).announce({ url: "ws://127.0.0.1:1" }); process.stdout.write("open"); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["--conditions=@foldcast/source", "--import", "tsx", "--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise((resolve) => child.stdout.once("data", resolve));
     expect(() => openStore(directory, driver)).toThrow(StoreLockedError);
     try {
       openStore(directory, driver);
     } catch (error) {
-      expect((error as StoreLockedError).owner).toEqual({ pid: child.pid, url: "ws://127.0.0.1:1" });
+      expect((error as StoreLockedError).owner).toMatchObject({ pid: child.pid, url: "ws://127.0.0.1:1" });
     }
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");

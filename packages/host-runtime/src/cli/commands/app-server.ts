@@ -1,54 +1,76 @@
 import { join } from "node:path";
-import type { ListenAddress, Listener } from "../../rpc/listen.ts";
+import { bridge } from "../../rpc/bridge.ts";
+import type { ListenAddress } from "../../rpc/listen.ts";
 import { openStandardOutput, serveStdio } from "../../rpc/stdio.ts";
 import type { Call } from "../command.ts";
+import { nativeProgram } from "../native.ts";
 import { port } from "../options/kinds.ts";
 import type { Values } from "../options/option.ts";
+import { forCodex, overridesOf } from "../overrides.ts";
+import type { Override } from "../overrides.ts";
 import { refused } from "../refused.ts";
 import { serverOptions } from "../server-options.ts";
+import { admit, OpenDoors, ownOrJoin } from "../share.ts";
 import { startHost, stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
 import type { APP_SERVER_OPTIONS } from "../table/options.ts";
 import { UsageError } from "../usage-error.ts";
 
-export async function run({ settings, operands, env, stderr }: Call<typeof APP_SERVER_OPTIONS>): Promise<number> {
-  if (operands[0] !== undefined) throw new UsageError(`\`app-server ${operands[0]}\` is not supported`);
+/** Of an instance whose owner has gone: its client starts it again. */
+const OWNER_GONE = 1;
+
+export async function run({ settings, operands, flags, handedOn, env, stderr }: Call<typeof APP_SERVER_OPTIONS>): Promise<number> {
+  if (operands[0] !== undefined) throw new UsageError(`\`app-server ${operands[0]}\` is a command of Codex itself: codex app-server ${operands[0]}`);
   const { values, file } = await settings();
   const options = serverOptions(values, file, env);
-  const address = listenAddress(values.listen, options.dataDir);
-  const running = startHost(options);
-  applyOverrides(running, values);
-  try {
-    if (address === "stdio") await serveStreams(running);
-    else if (address === "off") await running.stopped;
-    else {
-      // Standard streams need no WebSocket code; a start should not wait for it.
-      const { listen } = await import("../../rpc/listen.ts");
-      let listener: Listener;
-      try {
-        listener = await listen(address, { connect: (transport) => running.host.connect(transport), token: options.token });
-      } catch (error) {
-        return refused(error, stderr);
-      }
-      stderr.write(`foldcast app-server\n  listening on: ${listener.url}\n`);
-      await running.stopped;
-      await listener.close();
+  const { edits, model } = overridesOf(flags);
+  const address = listenAddress(values, options.dataDir);
+  const native = await nativeProgram(values, env, forCodex(handedOn));
+  const start = (): RunningHost => {
+    const running = startHost({ ...options, native });
+    // With a Codex behind us they are its own.
+    if (native === null) apply(running, edits);
+    return running;
+  };
+  if (address !== "stdio" && address !== "off") {
+    const { serveShared } = await import("../serve-shared.ts");
+    try {
+      return await serveShared({ address, start, options, model, onListening: (url) => void stderr.write(`foldcast app-server\n  listening on: ${url}\n`) });
+    } catch (error) {
+      return refused(error, stderr);
     }
-  } finally {
-    await stopHost(running);
   }
+  const share = await ownOrJoin(start, model);
+  if (share.role === "owner") return await serveOwn(share.running, options.dataDir, address, model);
+  if (address === "off") share.joined.socket.resume();
+  const ended = await bridge(share.joined, process.stdin, openStandardOutput());
+  if (ended === "client") return 0;
+  stderr.write(`foldcast app-server: the foldcast that this one was connected to (process ${share.joined.pid}) has ended; start again to take its place\n`);
+  return OWNER_GONE;
+}
+
+/** Until the client closes its end and nobody else is here, or a signal. */
+async function serveOwn(running: RunningHost, dataDir: string, address: "stdio" | "off", model: string | null): Promise<number> {
+  const client = address === "off" ? null : serveStdio(process.stdin, openStandardOutput(), (transport) => admit(running, transport, model), () => running.log.warn("skipped a line over the limit"));
+  const opening = OpenDoors.open(running, dataDir);
+  const left = async (): Promise<void> => {
+    await client?.closed;
+    // Other instances have clients of their own, who should not notice.
+    await (await opening).empty();
+  };
+  await (client === null ? running.stopped : Promise.race([left(), running.stopped]));
+  await (await opening).close();
+  await stopHost(running);
   return 0;
 }
 
-/** Until the client closes its end, or a signal. */
-async function serveStreams(running: RunningHost): Promise<void> {
-  const connection = serveStdio(process.stdin, openStandardOutput(), (transport) => running.host.connect(transport), () => running.log.warn("skipped a line over the limit"));
-  await Promise.race([connection.closed, running.stopped]);
-}
-
-function listenAddress(url: string, dataDir: string): ListenAddress | "stdio" | "off" {
-  if (url === "stdio://" || url === "stdio") return "stdio";
+function listenAddress({ listen: url, ...values }: Values<typeof APP_SERVER_OPTIONS>, dataDir: string): ListenAddress | "stdio" | "off" {
+  if (values.stdio || url === "stdio://" || url === "stdio") return "stdio";
   if (url === "off") return "off";
+  // A client that asks for one of these must not get a server that anybody can use.
+  for (const name of ["ws-token-sha256", "ws-shared-secret-file"] as const) {
+    if (values[name] !== null) throw new UsageError(`--${name} is not supported; give --ws-auth capability-token --ws-token-file FILE`);
+  }
   if (url.startsWith("unix://")) {
     const path = url.slice("unix://".length);
     return { kind: "unix", path: path === "" ? join(dataDir, "app-server.sock") : path };
@@ -60,21 +82,6 @@ function listenAddress(url: string, dataDir: string): ListenAddress | "stdio" | 
   return { kind: "tcp", host: tcp[1]!, port: number.data };
 }
 
-function applyOverrides({ host }: RunningHost, { config, enable, disable }: Values<typeof APP_SERVER_OPTIONS>): void {
-  for (const override of config) {
-    const equals = override.indexOf("=");
-    if (equals === -1) throw new UsageError(`-c takes KEY=VALUE; got \`${override}\``);
-    host.config.write(override.slice(0, equals).trim(), parseValue(override.slice(equals + 1).trim()), "replace");
-  }
-  for (const feature of enable) host.config.write(`features.${feature}`, true, "replace");
-  for (const feature of disable) host.config.write(`features.${feature}`, false, "replace");
-}
-
-/** Codex reads the value as TOML; what JSON and TOML have in common is enough here, the rest is a plain text. */
-function parseValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+function apply({ host }: RunningHost, edits: readonly Override[]): void {
+  for (const { keyPath, value } of edits) host.config.write(keyPath, value, "replace");
 }

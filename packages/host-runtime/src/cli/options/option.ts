@@ -17,6 +17,8 @@ export interface OptionSpec {
   short?: string;
   /** Accepted, and not worth a word. */
   hidden?: true;
+  /** Of another program that is started by ours: it gets the option as it stood. */
+  handedOn?: true;
 }
 
 /** Options by their name without dashes. */

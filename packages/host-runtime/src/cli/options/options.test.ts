@@ -12,6 +12,7 @@ import { ALL_SETTINGS, FEISHU_SETTINGS, SERVE_OPTIONS } from "../table/options.t
 import { defaultConfigPath, parseConfig, readConfigFile } from "./config-file.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { demandHarnessKeys } from "./harness-keys.ts";
+import { list, text } from "./kinds.ts";
 import { environmentName } from "./option.ts";
 import { parseArguments } from "./parse.ts";
 import { settle } from "./settle.ts";
@@ -96,8 +97,15 @@ describe("wrong values are refused with what is right, under the name that the p
     expect(() => options(["--sessions", "/nowhere/at/all"])).toThrow("there is none at /nowhere/at/all");
   });
 
-  test("unknown options pass where another release may send them", () => {
-    expect(parseArguments(["--new-thing", "--port", "1", "word"], SERVE_OPTIONS, true)).toEqual({ flags: { port: "1" }, positionals: ["word"] });
+  test("what is another program's is handed on as it stood, unknown options where another release may send them too", () => {
+    const options = { ...SERVE_OPTIONS, config: { kind: list(text()), short: "c", does: "", handedOn: true } } as const;
+    const words = ["-c", "a=[1,2]", "--new-thing", "--port", "1", "-cb=2", "--newer", "value", "-xy", "--newest=1", "word", "--config=c"];
+    expect(parseArguments(words, options, true)).toEqual({
+      flags: { config: ["a=[1,2]", "b=2", "c"], port: "1" },
+      handedOn: ["-c", "a=[1,2]", "--new-thing", "-cb=2", "--newer", "value", "-xy", "--newest=1", "--config=c"],
+      positionals: ["word"],
+    });
+    expect(() => parseArguments(["--new-thing"], options)).toThrow("there is no option --new-thing");
     expect(parseArguments(["--", "--port"], SERVE_OPTIONS).positionals).toEqual(["--port"]);
   });
 });

@@ -1,0 +1,56 @@
+import { connect, type Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { readFirstLine, Welcome, type Greeting } from "./local-door.ts";
+
+const WELCOME_MS = 5_000;
+const MAX_WELCOME_BYTES = 4096;
+
+/** A connection to the instance that owns the store; bytes go both ways as they are. */
+export interface Joined {
+  socket: Socket;
+  /** Of the owner. */
+  pid: number;
+}
+
+/** Joins the owner that listens on `path`; null when nobody does, or an owner that is just ending. */
+export async function joinOwner(path: string, greeting: Greeting): Promise<Joined | null> {
+  const socket = connect({ path, allowHalfOpen: true });
+  socket.on("error", () => socket.destroy());
+  socket.setTimeout(WELCOME_MS, () => socket.destroy());
+  socket.write(`${JSON.stringify(greeting)}\n`);
+  const welcome = await new Promise<unknown>((resolve) => {
+    socket.once("close", () => resolve(undefined));
+    readFirstLine(socket, MAX_WELCOME_BYTES, resolve);
+  });
+  const parsed = Welcome.safeParse(welcome);
+  if (!parsed.success) {
+    socket.destroy();
+    return null;
+  }
+  socket.setTimeout(0);
+  return { socket, pid: parsed.data.pid };
+}
+
+/**
+ * Carries a client's streams to the owner and back until one of them ends. An end of the client's input goes on to the
+ * owner, whose last answers still come. Resolves with who ended it.
+ */
+export async function bridge({ socket }: Joined, input: Readable, output: Writable): Promise<"client" | "owner"> {
+  let clientEnded = false;
+  const leave = (): void => {
+    clientEnded = true;
+    socket.destroy();
+  };
+  input.once("end", () => (clientEnded = true));
+  input.once("error", leave);
+  output.once("error", leave);
+  output.once("close", leave);
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  // By then all that the owner said has been handed to the output.
+  socket.once("end", () => socket.destroy());
+  input.pipe(socket);
+  socket.pipe(output, { end: false });
+  await closed;
+  if (output.writable) await new Promise<void>((resolve) => output.write("", () => resolve()));
+  return clientEnded ? "client" : "owner";
+}
