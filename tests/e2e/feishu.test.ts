@@ -78,7 +78,7 @@ describe("the Feishu channel", () => {
     await using world = await startFeishu(server.url, { defaultModel: "scripted/question" });
     world.say("ask me");
     const asked = await until("the form", () => world.said().find(({ text }) => text.includes("Which side?")), patient);
-    const click = await world.fake.click({ messageId: asked.messageId, by: world.ada, text: "Submitted", form: { f0: "right", t1: "because" } });
+    const click = await world.fake.click({ messageId: asked.messageId, by: world.ada, text: "Submit", form: { f0: "right", t1: "because" } });
     expect(click).toMatchObject({ outcome: "answered", toast: { type: "success" } });
     await until("the answer", () => world.said().find(({ text, card }) => text.includes("Thanks.") && card?.streaming === false), patient);
   });

@@ -30,13 +30,13 @@ export function interactionCard({ key, payload, locale, settled, expiresInMinute
   const elements: object[] = [...bodyElements(payload)];
   if (settled === null) {
     elements.push(...(planInteraction(payload, CAPABILITIES).widgets === "form" ? [formElement(key, payload, locale)] : buttonElements(key, payload)));
-    if (expiresInMinutes !== null) elements.push({ tag: "markdown", content: texts.expires(expiresInMinutes), text_size: "notation" });
+    if (expiresInMinutes !== null) elements.push({ tag: "markdown", content: payload.kind === "approval" ? texts.expires(expiresInMinutes) : texts.goodFor(expiresInMinutes), text_size: "notation" });
   } else {
     elements.push(...payload.fields.map((field) => ({ tag: "markdown", content: `**${plainInline(field.label)}**` })));
     const who = settled.by === null ? "" : ` · ${texts.settledBy(settled.by)}`;
     elements.push({ tag: "markdown", content: plainInline(`${settled.outcome}${who}`) });
   }
-  const title = payload.title ?? (settled === null ? texts.waitsFor : settled.outcome);
+  const title = payload.title ?? (settled !== null ? settled.outcome : payload.kind === "approval" ? texts.waitsForApproval : texts.waitsFor);
   const card = {
     schema: "2.0" as const,
     config: { update_multi: true, enable_forward_interaction: false, summary: { content: title } },
@@ -74,8 +74,9 @@ function fieldText({ label, description }: InteractionField): string {
 
 /** Form inputs are named by their place: ids of questions may hold anything. `f` chooses, `t` is written. */
 function formElement(key: string, payload: InteractionPayload, locale: Locale): object {
+  const texts = CHANNEL_TEXTS[locale];
   const elements = payload.fields.flatMap((field, index) => fieldElements(field, index, locale));
-  const actions = payload.actions.length > 0 ? payload.actions : [{ id: "submit", label: CHANNEL_TEXTS[locale].outcomes.submit, value: "submit", style: "primary" as const }];
+  const actions = payload.actions.length > 0 ? payload.actions : [{ id: "submit", label: texts.submit, value: "submit", style: "primary" as const }];
   const buttons = actions.map(({ id, label, value, style }, index) => ({
     tag: "button",
     name: `b${index}`,
@@ -88,14 +89,15 @@ function formElement(key: string, payload: InteractionPayload, locale: Locale): 
 }
 
 function fieldElements(field: InteractionField, index: number, locale: Locale): object[] {
+  const texts = CHANNEL_TEXTS[locale];
   const elements: object[] = [{ tag: "markdown", content: fieldText(field) }];
   const options = field.options.slice(0, MAX_OPTIONS).map(({ label, value }) => ({ text: { tag: "plain_text", content: previewText(label, { chars: 95, lines: 1 }).text }, value }));
   const initial = field.default?.[0];
   if (options.length > 0) {
-    elements.push({ tag: field.multiple ? "multi_select_static" : "select_static", name: `f${index}`, placeholder: { tag: "plain_text", content: "…" }, options, ...(!field.multiple && initial !== undefined ? { initial_option: initial } : {}) });
+    elements.push({ tag: field.multiple ? "multi_select_static" : "select_static", name: `f${index}`, placeholder: { tag: "plain_text", content: texts.choose }, options, ...(!field.multiple && initial !== undefined ? { initial_option: initial } : {}) });
   }
   if (field.freeText || options.length === 0) {
-    elements.push({ tag: "input", name: `t${index}`, placeholder: { tag: "plain_text", content: options.length > 0 ? CHANNEL_TEXTS[locale].other : "…" }, max_length: 1000, ...(options.length === 0 && initial !== undefined ? { default_value: initial } : {}) });
+    elements.push({ tag: "input", name: `t${index}`, placeholder: { tag: "plain_text", content: options.length > 0 ? texts.other : texts.write }, max_length: 1000, ...(options.length === 0 && initial !== undefined ? { default_value: initial } : {}) });
   }
   return elements;
 }

@@ -1,4 +1,5 @@
 import type { TurnCard, TurnElement } from "./document.ts";
+import { readBlocks } from "./markdown/blocks.ts";
 
 /** What Feishu counts of a card. `bytes`: UTF-8 bytes of the serialised request that carries it. */
 export interface CardSize {
@@ -35,10 +36,15 @@ function count(elements: readonly TurnElement[], depth: number, into: { elements
   into.depth = Math.max(into.depth, depth);
   for (const element of elements) {
     into.elements += 1;
-    if (element.tag === "markdown") into.tables += element.content.match(/^ {0,3}\|?[ \t]*:?-+:?[ \t]*\|[ \t|:-]*$/gm)?.length ?? 0;
+    if (element.tag === "markdown") into.tables += countTables(element.content);
     else {
       into.elements += 1;
       count(element.elements, depth + 1, into);
     }
   }
+}
+
+/** A table that is shown as code is none. */
+function countTables(content: string): number {
+  return content.includes("|") ? readBlocks(content).filter(({ kind }) => kind === "table").length : 0;
 }

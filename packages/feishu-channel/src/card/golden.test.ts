@@ -3,6 +3,8 @@ import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import { describe, expect, it } from "vitest";
 import { interactionCard } from "../approvals/card.ts";
 import { checkCard, strictCardLimits } from "../fake/cards/card-rules.ts";
+import { measure } from "./budget.ts";
+import type { TurnElement } from "./document.ts";
 import { layoutTurn } from "./pages.ts";
 import { commandItem, inputOf, messageItem, turnWith, userItem } from "./testing.ts";
 
@@ -58,6 +60,13 @@ const TURNS: Readonly<Record<string, () => Parameters<typeof inputOf>>> = {
   ],
   "cancelled": () => [turnWith([userItem("u", "go"), command("c", "sleep 100", { status: "failed", exitCode: null }), messageItem("m", "I was about to")], { status: "interrupted" })],
   "failed": () => [turnWith([userItem("u", "go"), command("c", "ls")], { status: "failed", error: { message: "429 <rate> limit", codexErrorInfo: null, additionalDetails: null, misalignment: null } }), { locale: "zh" }],
+  "a native Codex turn with code mode": () => [turnWith([
+    userItem("u", "go"),
+    { ...command("exec-1", "npm test"), foldcast: { rawName: "exec", rawInput: "const r = await tools.exec_command({ cmd: \"npm test\" });\ntext(r.output);", canonicalName: "exec_command", canonicalArguments: { cmd: "npm test" } } } as unknown as ThreadItem,
+    { type: "dynamicToolCall", id: "exec-2", namespace: null, tool: "exec", arguments: { source: "const [a, b] = await Promise.all([tools.exec_command({ cmd: `ls ${dir}` }), tools.web__run({ search_query: [{ q: \"fold\" }] })]);" }, status: "completed", contentItems: null, success: true, durationMs: 2_000 },
+    changes(["/w/a.txt", "add", "one\n"]),
+    answer,
+  ]), { subtitle: "gpt-5.5" }],
   "an answer full of traps": () => [turnWith([
     userItem("u", "go"), command("c", "ls"),
     messageItem("answer", "# Title\n\n<at id=all></at> see https://example.org/x，and ![shot](./a.png)\n- item\n  ```ts\n  const a = `${b}`;\n  ```\n\n> quote\n\n&reg **bold**", "final_answer"),
@@ -69,6 +78,27 @@ describe("golden cards of turns", () => {
     const { cards } = layoutTurn(inputOf(...TURNS[name]!()));
     for (const card of cards) checkCard(card, strictCardLimits, () => false);
     await expect(`${JSON.stringify(cards, null, 1)}\n`).toMatchFileSnapshot(`golden/${name.replaceAll(/\W+/g, "-")}.json`);
+  });
+});
+
+/** Too long to be kept whole: how they are laid out, how large each card is, and where each text begins and ends. */
+const LONG_TURNS: Readonly<Record<string, () => Parameters<typeof inputOf>>> = {
+  "five hundred tools": () => [turnWith([userItem("u", "go"), ...Array.from({ length: 500 }, (_, index) => command(`c${index}`, `run step-${index} --with some --more arguments`)), answer])],
+  "an answer of 200 KB": () => [turnWith([
+    userItem("u", "go"), command("c", "ls"),
+    messageItem("answer", Array.from({ length: 1_400 }, (_, index) => (index % 100 === 50 ? `\`\`\`ts\n${`const n${index} = 1;\n`.repeat(200)}\`\`\`` : `第${index}段：${"这是一个很长的中文段落。".repeat(3)}`)).join("\n\n"), "final_answer"),
+  ])],
+};
+const ends = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 60)} … ${text.slice(-60)}`);
+const outlineOf = (elements: readonly TurnElement[]): unknown[] =>
+  elements.map((element) => (element.tag === "markdown" ? ends(element.content) : { [element.header.title.content]: element.elements.length > 12 ? `${element.elements.length} elements` : outlineOf(element.elements) }));
+
+describe("golden layouts of long turns", () => {
+  it.each(Object.keys(LONG_TURNS))("%s", async (name) => {
+    const { cards } = layoutTurn(inputOf(...LONG_TURNS[name]!()));
+    for (const card of cards) checkCard(card, strictCardLimits, () => false);
+    const outline = cards.map((card) => ({ title: card.header?.title.content, ...measure(card), summary: card.config.summary.content, body: outlineOf(card.body.elements) }));
+    await expect(`${JSON.stringify(outline, null, 1)}\n`).toMatchFileSnapshot(`golden/${name.replaceAll(/\W+/g, "-")}.json`);
   });
 });
 

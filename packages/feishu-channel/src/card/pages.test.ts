@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkCard, strictCardLimits } from "../fake/cards/card-rules.ts";
 import { CARD_LIMITS, fits, measure } from "./budget.ts";
 import type { TurnCard } from "./document.ts";
-import { layoutTurn, type PageBreak } from "./pages.ts";
+import { ClosedPages, layoutTurn, type PageBreak } from "./pages.ts";
 import { allElements, commandItem, inputOf, messageItem, panels, textOf, turnWith, userItem } from "./testing.ts";
 
 const titles = (card: TurnCard): string[] => panels(card).map((element) => element.header.title.content);
@@ -110,6 +110,47 @@ describe("a turn's card", () => {
       ({ breaks, cards: before } = made);
     }
     expect(breaks.length).toBeGreaterThan(1);
+  });
+
+  it("draws at each news what is open, and a closed card only when something on it has changed", () => {
+    class Counted extends ClosedPages {
+      draws = 0;
+      override card(...[number, frame, units, draw]: Parameters<ClosedPages["card"]>): TurnCard {
+        return super.card(number, frame, units, () => {
+          this.draws += 1;
+          return draw();
+        });
+      }
+    }
+    const memo = new Counted();
+    let breaks: readonly PageBreak[] = [];
+    let before: readonly TurnCard[] = [];
+    const items: ThreadItem[] = [userItem("u", "x")];
+    /** Closed cards that were drawn again, and those that are other objects than before. */
+    const drawn = (): [again: number, others: number] => {
+      const sofar = memo.draws;
+      const made = layoutTurn(inputOf(turnWith(items, { status: "inProgress" })), breaks, CARD_LIMITS, memo);
+      const opened = made.breaks.length - breaks.length;
+      const others = before.slice(0, -1).filter((card, number) => made.cards[number] !== card).length;
+      ({ breaks, cards: before } = made);
+      return [memo.draws - sofar - opened, others];
+    };
+    for (let index = 0; index < 600; index += 1) {
+      items.push(index % 7 === 0 ? messageItem(`m${index}`, `Part ${index}. `.repeat(30), "commentary") : commandItem(`c${index}`, `echo ${index} ${"y".repeat(60)}`));
+      if (index % 5 === 0) expect(drawn()).toEqual([0, 0]);
+    }
+    expect(breaks.length).toBeGreaterThan(3);
+    items[3] = commandItem("c2", "echo something else");
+    expect(drawn()).toEqual([1, 1]);
+  });
+
+  it("keeps an answer with more tables than a card may draw on one card, the rest of them as code", () => {
+    const tables = Array.from({ length: 7 }, (_, index) => `| n | square |\n| --- | --- |\n| ${index} | ${index * index} |`).join("\n\n");
+    const { cards } = layoutTurn(inputOf(turnWith([userItem("u", "x"), commandItem("c", "ls"), messageItem("m", tables, "final_answer")])));
+    expect(cards).toHaveLength(1);
+    expect(measure(cards[0]!).tables).toBe(3);
+    expect(JSON.stringify(cards[0]!.body.elements[1]).match(/```/g)).toHaveLength(8);
+    expectSound(cards);
   });
 
   it("shows an item of an unknown type with its raw name and content", () => {

@@ -3,8 +3,8 @@ import { CARD_LIMITS, type CardSize, fits, measure, withRoom } from "./budget.ts
 import type { TurnCard } from "./document.ts";
 import { CLOSING_LEVEL, LAST_RESORT, LEVELS } from "./levels.ts";
 import { cutMarkdown } from "./markdown/split.ts";
-import { type Page, renderPage, type TurnCardInput } from "./render.ts";
-import { type Unit, unitsOf } from "./units.ts";
+import { type Page, renderPage, summary, type TurnCardInput } from "./render.ts";
+import { isSameUnit, type Unit, unitsOf } from "./units.ts";
 
 /** Where a card begins: at a unit, or inside of its text. Plain JSON, kept with the turn's ledger. */
 export interface PageBreak {
@@ -28,8 +28,9 @@ const CLOSED_SHARE = 0.85;
  * All cards of a turn, each within the limits. A card takes what fits, at the richest level that fits; what does not
  * fit even at the closing level goes on a further card. Work is bounded by what the open card holds.
  */
-export function layoutTurn(input: TurnCardInput, known: readonly PageBreak[] = [], limits: CardSize = CARD_LIMITS): TurnCards {
+export function layoutTurn(input: TurnCardInput, known: readonly PageBreak[] = [], limits: CardSize = CARD_LIMITS, memo: ClosedPages = new ClosedPages()): TurnCards {
   const { units, verdict } = unitsOf(input.turn);
+  const frame = frameOf(input, verdict, limits);
   const breaks = [...known];
   const cards: TurnCard[] = [];
   let rest: readonly Unit[] = units;
@@ -37,7 +38,7 @@ export function layoutTurn(input: TurnCardInput, known: readonly PageBreak[] = [
     const next = breaks[number];
     if (next !== undefined) {
       const [held, after] = divideAt(rest, next);
-      cards.push(closedCard(input, verdict, { units: held, number, isLast: false }, limits));
+      cards.push(memo.card(number, frame, held, () => closedCard(input, verdict, { units: held, number, isLast: false }, limits)));
       rest = after;
       continue;
     }
@@ -49,8 +50,30 @@ export function layoutTurn(input: TurnCardInput, known: readonly PageBreak[] = [
     const made = longestPrefix(input, verdict, rest, number, withRoom(limits, CLOSED_SHARE));
     breaks.push(made);
     const [held, after] = divideAt(rest, made);
-    cards.push(closedCard(input, verdict, { units: held, number, isLast: false }, limits));
+    cards.push(memo.card(number, frame, held, () => closedCard(input, verdict, { units: held, number, isLast: false }, limits)));
     rest = after;
+  }
+}
+
+/** What a closed page shows beside its own units. */
+function frameOf(input: TurnCardInput, verdict: FoldVerdict, { bytes, elements }: CardSize): string {
+  const { turn, title, subtitle, locale, cwd, maskMail, tables, mark } = input;
+  return JSON.stringify([turn.status, title, subtitle, locale, cwd, maskMail, tables, mark, verdict.folds, verdict.divider, summary(input, verdict), bytes, elements]);
+}
+
+/**
+ * The closed pages of one turn as they were drawn last. A turn is drawn at each of its news, and of a long one all pages
+ * but the last hardly ever change: each is drawn again only when something on it did, and else is the same object.
+ */
+export class ClosedPages {
+  readonly #kept: { readonly frame: string; readonly units: readonly Unit[]; readonly card: TurnCard }[] = [];
+
+  card(number: number, frame: string, units: readonly Unit[], draw: () => TurnCard): TurnCard {
+    const kept = this.#kept[number];
+    if (kept !== undefined && kept.frame === frame && kept.units.length === units.length && kept.units.every((unit, index) => isSameUnit(unit, units[index]!))) return kept.card;
+    const card = draw();
+    this.#kept[number] = { frame, units, card };
+    return card;
   }
 }
 

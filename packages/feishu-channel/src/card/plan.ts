@@ -19,6 +19,8 @@ const MAX_ACTIONS = 40;
  * the reader has opened.
  */
 export function nextChange(shadow: TurnCard, desired: TurnCard): CardChange | null {
+  // A card that is closed is kept as it is from one drawing to the next.
+  if (shadow === desired) return null;
   const live = grownText(shadow, desired);
   const actions: CardBatchAction[] = [];
   if (!isDeepStrictEqual(shadow.config, desired.config)) {

@@ -147,7 +147,7 @@ function header({ turn, title, subtitle, locale }: TurnCardInput, page: Page): N
 }
 
 /** The line of the chat list. */
-function summary({ turn, locale, openRequests }: TurnCardInput, verdict: FoldVerdict): string {
+export function summary({ turn, locale, openRequests }: TurnCardInput, verdict: FoldVerdict): string {
   const texts = CARD_TEXTS[locale];
   if (turn.status === "inProgress") return openRequests > 0 ? texts.waiting(openRequests) : texts.running;
   const answer = verdict.finalAnswerId === null ? undefined : turn.items.get(verdict.finalAnswerId)?.item;

@@ -47,6 +47,23 @@ export function isOutside(unit: Unit): boolean {
   return unit.kind === "text" && (unit.role === "answer" || unit.role === "live" || unit.role === "steer");
 }
 
+/** Whether two drawings of a turn show the same here. An item that changes in what is shown of it is another object. */
+export function isSameUnit(one: Unit, other: Unit): boolean {
+  if (one.key !== other.key) return false;
+  switch (one.kind) {
+    case "tool":
+      return other.kind === "tool" && one.item === other.item;
+    case "other":
+      return other.kind === "other" && one.item === other.item;
+    case "text":
+      return other.kind === "text" && one.role === other.role && one.text === other.text;
+    case "reasoning":
+      return other.kind === "reasoning" && one.text === other.text;
+    case "compaction":
+      return other.kind === "compaction";
+  }
+}
+
 function unitOf(item: ThreadItem, key: string, turn: TurnView, isLast: boolean): Unit | null {
   switch (item.type) {
     case "agentMessage": {

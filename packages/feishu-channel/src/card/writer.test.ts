@@ -4,7 +4,7 @@ import type { TurnCard } from "./document.ts";
 import { layoutTurn } from "./pages.ts";
 import type { CardChange } from "./plan.ts";
 import { applied, commandItem, inputOf, messageItem, turnWith } from "./testing.ts";
-import { CardWriter } from "./writer.ts";
+import { CardWriter, type WriterClock } from "./writer.ts";
 
 const OK: Outcome<null> = { kind: "ok", value: null };
 const refused = (kind: RefusalKind, retryAfterMs: number | null = null): Outcome<null> => {
@@ -40,7 +40,7 @@ class Server {
   }
 
   readonly port = {
-    pace: async (api: Permit["api"]): Promise<Permit> => ({ api, grantedAtMs: 0 }),
+    pace: async (api: Permit["api"], _target?: unknown, _options?: { signal?: AbortSignal }): Promise<Permit> => ({ api, grantedAtMs: 0 }),
     updateCard: ({ sequence, card }: { sequence: number; card: object }) => this.take("full", sequence, () => (this.card = card as TurnCard)),
     batchUpdate: ({ sequence, actions }: { sequence: number; actions: Extract<CardChange, { kind: "batch" }>["actions"] }) =>
       this.take("batch", sequence, () => (this.card = applied(this.card, { kind: "batch", actions }))),
@@ -56,15 +56,24 @@ class Server {
 const growing = (text: string): TurnCard => layoutTurn(inputOf(turnWith([commandItem("c", "ls"), messageItem("m", text)], { status: "inProgress" }))).cards[0]!;
 const DONE = layoutTurn(inputOf(turnWith([commandItem("c", "ls"), messageItem("m", "All.", "final_answer")]))).cards[0]!;
 
-function setUp(first = growing("A")): { server: Server; writer: CardWriter; reserved: number[]; time: { now: number } } {
+interface SetUp {
+  server: Server;
+  writer: CardWriter;
+  reserved: number[];
+  time: { now: number };
+  clock: WriterClock;
+}
+
+function setUp(first = growing("A")): SetUp {
   const server = new Server(first);
   const time = { now: 0 };
   const reserved: number[] = [];
+  const clock: WriterClock = { now: () => time.now, sleep: async (ms) => void (time.now += ms) };
   const writer = new CardWriter({
     port: server.port, cardId: "1", chatId: "oc", shadow: first, openedAt: 0, sequence: 0, reserve: (sequence) => void reserved.push(sequence),
-    clock: { now: () => time.now, sleep: async (ms) => void (time.now += ms) }, log: () => undefined,
+    clock, log: () => undefined,
   });
-  return { server, writer, reserved, time };
+  return { server, writer, reserved, time, clock };
 }
 
 const idle = async (): Promise<void> => {
@@ -94,6 +103,15 @@ describe("the writer of a card", () => {
     expect(server.calls).toEqual(["settings", "full"]);
     expect(server.card).toEqual(DONE);
     expect(reserved).toEqual([1, 2]);
+  });
+
+  it("writes nothing after the last state, whatever comes late", async () => {
+    const { server, writer } = setUp();
+    await writer.finish(DONE);
+    writer.show(growing("Too late"));
+    await idle();
+    expect(server.calls).toEqual(["settings", "full"]);
+    expect(server.card).toEqual(DONE);
   });
 
   it("takes a lost answer for neither yes nor no: the whole card again, with a higher sequence", async () => {
@@ -153,6 +171,24 @@ describe("the writer of a card", () => {
     writer.show(growing("All is well"));
     await idle();
     expect(server.card).toEqual(growing("All is well"));
+  });
+
+  it.each(["the limits leave no place for it", "its pause has not gone by", "Feishu asked to wait"])("lets no live state hold up the last one: %s", async (why) => {
+    const { server, writer, clock } = setUp();
+    const never = new Promise<never>(() => undefined);
+    if (why.startsWith("Feishu")) server.answers = [refused("rateLimited", 60_000)];
+    if (why.startsWith("the limits")) {
+      const pace = server.port.pace;
+      server.port.pace = (api, _target?: unknown, options?: { signal?: AbortSignal }) => (options?.signal === undefined ? pace(api) : new Promise((_resolve, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))));
+    } else clock.sleep = () => never;
+    if (why.startsWith("its pause")) {
+      writer.show(growing("Al"));
+      await idle();
+    }
+    writer.show(growing("All"));
+    await idle();
+    await expect(writer.finish(DONE)).resolves.toEqual({ kind: "written" });
+    expect(server.card).toEqual(DONE);
   });
 
   it("says so when no try was answered", async () => {

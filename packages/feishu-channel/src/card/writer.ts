@@ -65,6 +65,8 @@ export class CardWriter {
   /** What was refused for good; the same card is not tried again. */
   #refused: { readonly card: TurnCard; readonly refusal: Refusal } | null = null;
   #closed = false;
+  /** Aborted when the last state is there, or none will come: what waits for a place among live writes waits no longer. */
+  readonly #hurry = new AbortController();
 
   constructor(options: CardWriterOptions) {
     this.#options = options;
@@ -98,6 +100,7 @@ export class CardWriter {
       this.#tries = 0;
       this.#refused = null;
       this.#finals.push(resolve);
+      this.#hurry.abort();
       this.#start();
     });
   }
@@ -105,6 +108,7 @@ export class CardWriter {
   /** Writes nothing more. A `finish` that waits becomes `uncertain`. */
   close(): void {
     this.#closed = true;
+    this.#hurry.abort();
     this.#settle({ kind: "uncertain" });
   }
 
@@ -158,12 +162,10 @@ export class CardWriter {
   }
 
   async #write(step: Step): Promise<void> {
-    const { clock, port, cardId, chatId } = this.#options;
-    const isFinal = this.#finalCard !== null;
-    const wait = this.#lastWriteAt + this.#times.intervalMs - clock.now();
-    if (!isFinal && wait > 0) await clock.sleep(wait);
-    const priority: Priority = isFinal ? "final" : step.change?.kind === "content" ? "live" : "normal";
-    const permit = await port.pace(step.api, { cardId, chatId }, { priority });
+    const { clock } = this.#options;
+    if (this.#finalCard === null) await this.#pause(this.#lastWriteAt + this.#times.intervalMs - clock.now());
+    const permit = await this.#permit(step);
+    if (permit === null) return;
     // Something newer may have come while this write waited for its turn.
     const wanted = this.#wanted;
     if (this.#closed || wanted === null) return;
@@ -174,6 +176,34 @@ export class CardWriter {
     const sentAt = (this.#lastWriteAt = clock.now());
     const outcome = await this.#send(current, permit);
     await this.#digest(outcome, current, sentAt);
+  }
+
+  /** Null: the last state came while a live one waited, which has no turn any more. */
+  async #permit({ api, change }: Step): Promise<Permit | null> {
+    const { port, cardId, chatId } = this.#options;
+    const target = { cardId, chatId };
+    if (this.#finalCard !== null) return port.pace(api, target, { priority: "final" });
+    const priority: Priority = change?.kind === "content" ? "live" : "normal";
+    try {
+      return await port.pace(api, target, { priority, signal: this.#hurry.signal });
+    } catch (error) {
+      if (this.#hurry.signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  /** Of a live card ends with the turn. */
+  async #pause(ms: number): Promise<void> {
+    const { clock } = this.#options;
+    if (ms <= 0) return;
+    if (this.#finalCard !== null) return clock.sleep(ms);
+    const { signal } = this.#hurry;
+    if (signal.aborted) return;
+    let wake: () => void = () => undefined;
+    const hurried = new Promise<void>((resolve) => (wake = resolve));
+    signal.addEventListener("abort", wake, { once: true });
+    await Promise.race([clock.sleep(ms), hurried]);
+    signal.removeEventListener("abort", wake);
   }
 
   #send({ change, wanted }: Step, permit: Permit): Promise<Outcome<null>> {
@@ -198,7 +228,7 @@ export class CardWriter {
       return;
     }
     this.#tries += 1;
-    const { log, clock } = this.#options;
+    const { log } = this.#options;
     if (outcome.kind === "uncertain") {
       log("a card write was not answered", { reason: outcome.uncertainty.reason, detail: outcome.uncertainty.detail });
       // It may have worked: only the whole card with a higher sequence is right in both cases.
@@ -213,8 +243,7 @@ export class CardWriter {
       case "unreachable":
         return this.#again(refusal, wanted);
       case "cardBusy":
-        await clock.sleep(refusal.retryAfterMs ?? 500);
-        return;
+        return this.#options.clock.sleep(refusal.retryAfterMs ?? 500);
       case "sequence":
         this.#sequence += SEQUENCE_JUMP;
         this.#shadow = null;
@@ -256,7 +285,7 @@ export class CardWriter {
     }
     if (atOnce) return;
     const backoff = Math.min(this.#times.backoffMs * 2 ** Math.min(this.#tries - 1, 10), this.#times.maxBackoffMs);
-    await this.#options.clock.sleep(Math.max(refusal?.retryAfterMs ?? 0, backoff));
+    await this.#pause(Math.max(refusal?.retryAfterMs ?? 0, backoff));
     if (this.#wanted === null) this.#wanted = wanted;
   }
 

@@ -36,7 +36,12 @@ interface ChannelTexts {
   outcomes: Readonly<Record<"approve" | "deny" | "always" | "submit" | "answered" | "skipped" | "expired" | "interrupted" | "elsewhere" | "unknown", string>>;
   toast: Readonly<Record<"accepted" | "late" | "unknown" | "expired" | "refused" | "invalid" | "working" | "partial", string>>;
   waitsFor: string;
+  waitsForApproval: string;
   expires(minutes: number): string;
+  goodFor(minutes: number): string;
+  submit: string;
+  choose: string;
+  write: string;
   other: string;
 }
 
@@ -75,8 +80,13 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     settledBy: (name) => `处理人：${name}`,
     outcomes: { approve: "已批准", deny: "已拒绝", always: "已总是批准", submit: "已提交", answered: "已处理", skipped: "已跳过", expired: "已过期", interrupted: "回合已结束", elsewhere: "已在别处处理", unknown: "已失效" },
     toast: { accepted: "已处理", late: "已经处理过了", unknown: "这个请求已失效", expired: "已过期", refused: "你不能处理这个请求", invalid: "这个回答不符合要求", working: "正在处理", partial: "已记录，还有问题未回答" },
-    waitsFor: "等待处理",
-    expires: (minutes) => `${minutes} 分钟内未处理将自动拒绝`,
+    waitsFor: "等待回答",
+    waitsForApproval: "等待审批",
+    expires: (minutes) => `${minutes} 分钟内无人处理将自动拒绝`,
+    goodFor: (minutes) => `${minutes} 分钟内有效`,
+    submit: "提交",
+    choose: "请选择",
+    write: "请输入",
     other: "其他回答",
   },
   en: {
@@ -114,6 +124,11 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     outcomes: { approve: "Approved", deny: "Denied", always: "Always approved", submit: "Submitted", answered: "Answered", skipped: "Skipped", expired: "Expired", interrupted: "The turn has ended", elsewhere: "Answered elsewhere", unknown: "No longer valid" },
     toast: { accepted: "Done", late: "It was answered already", unknown: "This request is no longer valid", expired: "It has expired", refused: "You may not answer this", invalid: "That is no answer to this", working: "Working on it", partial: "Noted; there are more questions" },
     waitsFor: "Waiting for an answer",
+    waitsForApproval: "Waiting for an approval",
+    goodFor: (minutes) => `Good for ${minutes} minutes`,
+    submit: "Submit",
+    choose: "Choose",
+    write: "Write",
     expires: (minutes) => `Denied by itself after ${minutes} minutes`,
     other: "Another answer",
   },

@@ -5,7 +5,7 @@ const CardRecord = z.object({
   cardId: z.string().nullable(),
   messageId: z.string().nullable(),
   triedAt: z.number().nullable(),
-  /** The last sequence that was used, by a try of any outcome. */
+  /** No try of any outcome has used a sequence beyond this one. */
   sequence: z.number(),
 });
 export type CardRecord = z.infer<typeof CardRecord>;

@@ -1,6 +1,6 @@
 import { CARD_LIMITS, type CardSize } from "../card/budget.ts";
 import type { TurnCard } from "../card/document.ts";
-import { layoutTurn } from "../card/pages.ts";
+import { ClosedPages, layoutTurn } from "../card/pages.ts";
 import type { TurnCardInput } from "../card/render.ts";
 import { CardWriter, WRITER_TIMES, type WriterClock, type WriterTimes, type WriteResult } from "../card/writer.ts";
 import type { FeishuPort, Refusal } from "../platform/port.ts";
@@ -26,6 +26,7 @@ export interface DeliveryDeps {
 export type DeliveryResult = "delivered" | "undeliverable" | "later";
 
 const SCALES = [1, 0.7, 0.45] as const;
+const SEQUENCES_AHEAD = 50;
 
 /**
  * One turn in one chat: its cards while it runs, its answer exactly once when it is done. Everything that is about to
@@ -39,6 +40,9 @@ export class TurnDelivery {
   #ended = false;
   #pump: Promise<void> | null = null;
   #closed = false;
+  readonly #pages = new ClosedPages();
+  /** Ends the pause between two drawings. */
+  #hurry: () => void = () => undefined;
 
   constructor(deps: DeliveryDeps, record: TurnRecord) {
     this.#deps = deps;
@@ -56,6 +60,7 @@ export class TurnDelivery {
   async finish(state: TurnState): Promise<DeliveryResult> {
     this.#ended = true;
     this.#wanted = null;
+    this.#hurry();
     await this.#pump;
     if (this.record.state === "running") this.#save({ state: "ended" });
     if (this.record.state === "delivered" || this.record.state === "undeliverable") return this.record.state;
@@ -73,6 +78,10 @@ export class TurnDelivery {
     return this.#closed;
   }
 
+  #isEnding(): boolean {
+    return this.#ended;
+  }
+
   #start(): void {
     if (this.#pump !== null) return;
     this.#pump = this.#follow()
@@ -83,7 +92,7 @@ export class TurnDelivery {
   async #follow(): Promise<void> {
     while (this.#wanted !== null && !this.#closed) {
       const state = this.#wanted;
-      const { cards, breaks } = layoutTurn(this.#inputOf(state), this.record.breaks, this.#limits());
+      const { cards, breaks } = layoutTurn(this.#inputOf(state), this.record.breaks, this.#limits(), this.#pages);
       if (breaks.length !== this.record.breaks.length) this.#save({ breaks: [...breaks] });
       for (const [index, card] of cards.entries()) {
         const writer = await this.#open(index, card);
@@ -97,7 +106,9 @@ export class TurnDelivery {
         writer.show(card);
       }
       if (this.#wanted === state) this.#wanted = null;
-      await this.#deps.clock.sleep((this.#deps.writerTimes ?? WRITER_TIMES).intervalMs);
+      if (this.#isEnding()) return;
+      const hurried = new Promise<void>((resolve) => (this.#hurry = resolve));
+      await Promise.race([this.#deps.clock.sleep((this.#deps.writerTimes ?? WRITER_TIMES).intervalMs), hurried]);
     }
   }
 
@@ -118,7 +129,7 @@ export class TurnDelivery {
 
   async #deliverCards(state: TurnState): Promise<DeliveryResult> {
     for (;;) {
-      const { cards, breaks } = layoutTurn(this.#inputOf(state), this.record.breaks, this.#limits());
+      const { cards, breaks } = layoutTurn(this.#inputOf(state), this.record.breaks, this.#limits(), this.#pages);
       this.#save({ breaks: [...breaks] });
       const opened: CardWriter[] = [];
       let refusal: Refusal | null = null;
@@ -278,7 +289,9 @@ export class TurnDelivery {
     const writer = new CardWriter({
       port, clock, log, cardId: card.cardId ?? "", chatId: this.record.chatId, shadow, openedAt, sequence: card.sequence,
       reserve: (sequence) => {
-        card.sequence = sequence;
+        if (sequence <= card.sequence) return;
+        // Gaps are allowed, and each note costs a synchronisation of the disk.
+        card.sequence = sequence + SEQUENCES_AHEAD;
         this.#save({});
       },
       ...(writerTimes === undefined ? {} : { times: writerTimes }),
