@@ -160,7 +160,12 @@ export class Host implements ConnectionHandler {
         isModel: async (id) => (await this.catalogue.model(id)) !== undefined,
         isOurCursor: (cursor) => cursor.startsWith(CURSOR_HEAD),
         understands,
-        isForeignByDefault: (connection) => this.chosenModel(connection) !== null,
+        isForeignByDefault: (connection) => {
+          const model = this.foreignDefault(connection);
+          return model instanceof Promise ? model.then((each) => each !== null) : model !== null;
+        },
+        usesForeign: (connection) => this.chosenModel(connection) !== null
+          || this.threads.loadedIds.some((id) => this.threads.loaded(id)?.feed.subscribers.has(connection) === true),
         adopt: (id, thread, watchers) => this.#adopt(id, thread, watchers),
       },
       log,
@@ -270,6 +275,15 @@ export class Host implements ConnectionHandler {
   chosenModel(connection: Connection): string | null {
     const chosen = this.#defaultModels.get(connection);
     return chosen === undefined ? (this.options.defaultModel ?? null) : chosen;
+  }
+
+  /**
+   * The model of ours that stands in the place of the real server's own default for this client: the one that was chosen,
+   * or our first, where the real server's want a login that nobody has. Null = its own.
+   */
+  foreignDefault(connection: Connection): string | null | Promise<string | null> {
+    if (this.native?.lacksLogin !== true || this.#defaultModels.has(connection)) return this.chosenModel(connection);
+    return this.defaultModel(connection);
   }
 
   /** Null: none of ours any more. */

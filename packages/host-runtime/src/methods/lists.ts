@@ -1,5 +1,4 @@
 import { AnyParams, CwdsParams } from "@foldcast/protocol-core/wire/params";
-import { invalidRequest } from "@foldcast/protocol-core/wire";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 
@@ -7,23 +6,6 @@ const empty = (name: string, result: object): Method => method(name, { owner: "s
 
 /** What stock clients ask for at their start and foldcast has none of, in the shapes of Codex 0.171. */
 export const staticMethods: readonly Method[] = [
-  method("account/read", {
-    owner: "static",
-    params: AnyParams,
-    handler: () => ({ account: null, userId: null, requiresOpenaiAuth: false, workspaceRouting: null }),
-  }),
-  method("getAuthStatus", {
-    owner: "static",
-    params: AnyParams,
-    handler: () => ({ authMethod: null, authToken: null, requiresOpenaiAuth: false }),
-  }),
-  method("account/rateLimits/read", {
-    owner: "static",
-    params: null,
-    handler() {
-      throw invalidRequest("codex account authentication required to read rate limits");
-    },
-  }),
   method("account/bedrock/checkGovCloudRequirements", {
     owner: "static",
     params: AnyParams,

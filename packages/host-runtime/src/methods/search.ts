@@ -1,12 +1,15 @@
 import { DEFAULT_POLICY } from "@foldcast/protocol-core/delivery";
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
 import { ThreadSearchCancelParams, ThreadSearchOccurrencesParams, ThreadSearchParams } from "@foldcast/protocol-core/wire/params";
-import type { Host } from "../host.ts";
 import { occurrencesPage } from "../threads/occurrences.ts";
+import { cursorAt } from "../threads/list.ts";
+import type { Page } from "../threads/pages.ts";
 import { searchThreads } from "../threads/search.ts";
+import type { Match } from "../threads/search.ts";
 import { toWireThread } from "../threads/wire-thread.ts";
+import { mergedThreads, nativeOf, secondsOf } from "./behind.ts";
 import { method } from "./method.ts";
-import type { Method } from "./method.ts";
+import type { Method, MethodContext } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
 
 /** Messages are the same in every dialect. */
@@ -17,15 +20,38 @@ function demandTerm(request: string, term: string): void {
   if (term.trim() === "") throw invalidRequest(`${request} requires a non-empty searchTerm`);
 }
 
-async function search(request: string, params: ThreadSearchParams, host: Host): Promise<object> {
+async function search(request: string, params: ThreadSearchParams, context: MethodContext): Promise<object> {
   demandTerm(request, params.searchTerm);
-  const page = await searchThreads({
-    records: await host.threads.records(),
-    params,
+  const { host } = context;
+  const wireOf = ({ record, snippet }: Match): object => ({ thread: host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null), snippet });
+  const records = await host.threads.records();
+  const ours = (cursor: string | null, limit: number | null): Promise<Page<Match>> => searchThreads({
+    records,
+    params: { ...params, cursor, limit },
     turnsOf: (record) => host.threads.turns({ record, actor: host.threads.loaded(record.id) }, VIEWER),
     sourceOf: async ({ id, harness }) => (harness === null || host.threads.loaded(id) !== null ? null : ((await host.catalogue.adapters()).get(harness)?.history ?? null)),
   });
-  return { ...page, data: page.data.map(({ record, snippet }) => ({ thread: host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null), snippet })) };
+  const native = nativeOf(context);
+  if (native === null) {
+    const page = await ours(params.cursor ?? null, params.limit ?? null);
+    return { ...page, data: page.data.map(wireOf) };
+  }
+  return mergedThreads({
+    context,
+    native,
+    method: "thread/search",
+    params,
+    member: "thread",
+    async ours(cursor, limit) {
+      const page = await ours(cursor, limit);
+      return {
+        entries: page.data.map((match) => ({ time: secondsOf(match.record, params.sortKey), cursor: cursorAt(match.record, params), value: wireOf(match) })),
+        hasMore: page.nextCursor !== null,
+        backwardsCursor: page.backwardsCursor,
+      };
+    },
+    readStates: () => null,
+  });
 }
 
 export const searchMethods: readonly Method[] = [
@@ -33,16 +59,16 @@ export const searchMethods: readonly Method[] = [
     owner: "host",
     params: ThreadSearchParams,
     experimental: true,
-    handler: (params, { host }) => search("thread/search", params, host),
+    handler: (params, context) => search("thread/search", params, context),
   }),
   // Partial results are there for a server that takes long; this one answers with what it has.
   method("thread/search/stream", {
     owner: "host",
     params: ThreadSearchParams,
     experimental: true,
-    handler(params, { host }) {
+    handler(params, context) {
       if (Buffer.byteLength(params.searchTerm.trim()) > MAX_STREAM_TERM_BYTES) throw invalidRequest(`thread/search/stream searchTerm exceeds ${MAX_STREAM_TERM_BYTES} bytes`);
-      return search("thread/search/stream", params, host);
+      return search("thread/search/stream", params, context);
     },
   }),
   // A search ends by itself before a cancellation could help.

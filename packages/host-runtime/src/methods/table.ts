@@ -1,3 +1,4 @@
+import { accountMethods } from "./account.ts";
 import { configMethods } from "./config.ts";
 import { initializeMethods } from "./initialize.ts";
 import { staticMethods } from "./lists.ts";
@@ -28,6 +29,7 @@ export const METHODS: readonly Method[] = [
   ...interactionMethods,
   ...unsupportedMethods,
   ...modelMethods,
+  ...accountMethods,
   ...configMethods,
   ...staticMethods,
 ];

@@ -1,8 +1,17 @@
 import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
 import { PageParams, ThreadIdParams, ThreadItemsListParams, ThreadItemsReadParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
+import type { Host } from "../host.ts";
+import { decodePlace, START } from "../native/cursors.ts";
+import { textAt } from "../native/json-bytes.ts";
+import { listJson, mergedPage } from "../native/merge.ts";
+import type { NativeSession } from "../native/session.ts";
+import { RawJson } from "../rpc/raw-json.ts";
+import type { ThreadRecord } from "../store/store.ts";
+import { cursorAt } from "../threads/list.ts";
 import { itemEntry, itemsPage, turnsPage, viewTurn } from "../threads/pages.ts";
 import { toWireThread } from "../threads/wire-thread.ts";
 import type { KnownThread } from "../threads/registry.ts";
+import { mergedThreads, nativeOf, nativePage, secondsOf } from "./behind.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
@@ -11,6 +20,42 @@ import { readableThread } from "./thread-lookup.ts";
 const MAX_ITEM_IDS = 100;
 
 const isMaterialized = ({ record }: KnownThread): boolean => record.harness !== null;
+
+const NO_THREADS = { entries: [], hasMore: false, backwardsCursor: null };
+
+/** A filter that a later Codex may have: what it asks for is nothing that our threads could be. */
+function hasUnknownFilter(params: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(params).some(([name, value]) => !(name in ThreadListParams.shape) && !LIST_OPTIONS.has(name) && value != null && value !== false);
+}
+/** Of Codex 0.171, and without a meaning for threads of ours. */
+const LIST_OPTIONS = new Set(["useStateDbOnly", "includeAttachedThreads", "currentAccountOnly"]);
+
+function loadedPage(host: Host, cursor: string | null, limit: number | null): { data: string[]; hasMore: boolean } {
+  const ids = host.threads.loadedIds.toSorted();
+  const from = cursor === null ? 0 : ids.indexOf(cursor) + 1;
+  if (cursor !== null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
+  const data = ids.slice(from, limit === null ? undefined : from + Math.max(limit, 1));
+  return { data, hasMore: from + data.length < ids.length };
+}
+
+/** The real server's first, then ours. */
+async function loadedOfBoth(native: NativeSession, { cursor, limit }: { cursor: string | null; limit: number | null }, host: Host): Promise<RawJson> {
+  const page = await mergedPage({
+    place: cursor === null ? START : decodePlace(cursor),
+    limit: limit === null ? null : Math.max(limit, 1),
+    sign: 1,
+    native: (at, count) => nativePage(native, "thread/loaded/list", {}, at, count),
+    ours: (at, count) => {
+      const { data, hasMore } = loadedPage(host, at, count);
+      return Promise.resolve({ entries: data.map((id) => ({ time: 0, cursor: id, value: id })), hasMore, backwardsCursor: null });
+    },
+    keyOf: (element) => {
+      const id = textAt(element, 0, element.length);
+      return id === null || host.native?.isAdopted(id) === true ? null : { id, time: 0 };
+    },
+  });
+  return new RawJson(listJson(page.data, [["nextCursor", JSON.stringify(page.nextCursor)]]));
+}
 
 export const threadReadMethods: readonly Method[] = [
   method("thread/read", {
@@ -31,27 +76,50 @@ export const threadReadMethods: readonly Method[] = [
     owner: "host",
     params: ThreadListParams,
     experimentalFields: ["includeAttachedThreads", "projectId", "parentThreadId", "ancestorThreadId", "attachedToThreadId"],
-    async handler(params, { host }) {
+    async handler(params, { host, connection }) {
       const { parentThreadId, ancestorThreadId } = params;
       if (parentThreadId != null) parseThreadId(parentThreadId, "parent thread id");
       if (ancestorThreadId != null) parseThreadId(ancestorThreadId, "ancestor thread id");
-      const page = await host.threads.list(params);
-      const readStates = Object.fromEntries(page.data.flatMap(({ id }) => {
+      const wireOf = (record: ThreadRecord): object => host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null);
+      const readStates = (ids: readonly string[]): Record<string, object> => Object.fromEntries(ids.flatMap((id) => {
         const state = host.threads.loaded(id)?.readState.toWire();
         return state === undefined ? [] : [[id, state]];
       }));
-      return { ...page, data: page.data.map((record) => host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null)), readStates };
+      const native = nativeOf({ host, connection });
+      if (native === null) {
+        const page = await host.threads.list(params);
+        return { ...page, data: page.data.map(wireOf), readStates: readStates(page.data.map(({ id }) => id)) };
+      }
+      const listed: string[] = [];
+      return mergedThreads({
+        context: { host, connection },
+        native,
+        method: "thread/list",
+        params,
+        member: null,
+        async ours(cursor, limit) {
+          if (hasUnknownFilter(params)) return NO_THREADS;
+          const page = await host.threads.list({ ...params, cursor, limit });
+          listed.push(...page.data.map(({ id }) => id));
+          return {
+            entries: page.data.map((record) => ({ time: secondsOf(record, params.sortKey), cursor: cursorAt(record, params), value: wireOf(record) })),
+            hasMore: page.nextCursor !== null,
+            backwardsCursor: page.backwardsCursor,
+          };
+        },
+        readStates: () => readStates(listed),
+      });
     },
   }),
   method("thread/loaded/list", {
     owner: "host",
     params: PageParams,
-    handler({ cursor, limit }, { host }) {
-      const ids = host.threads.loadedIds.toSorted();
-      const from = cursor == null ? 0 : ids.indexOf(cursor) + 1;
-      if (cursor != null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
-      const data = ids.slice(from, limit == null ? undefined : from + Math.max(limit, 1));
-      return { data, nextCursor: from + data.length < ids.length ? (data.at(-1) ?? null) : null };
+    async handler({ cursor, limit }, context) {
+      const { host } = context;
+      const native = nativeOf(context);
+      if (native !== null) return loadedOfBoth(native, { cursor: cursor ?? null, limit: limit ?? null }, host);
+      const page = loadedPage(host, cursor ?? null, limit ?? null);
+      return { data: page.data, nextCursor: page.hasMore ? (page.data.at(-1) ?? null) : null };
     },
   }),
   method("thread/turns/list", {

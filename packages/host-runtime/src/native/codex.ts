@@ -16,7 +16,9 @@ export interface Ownership {
   /** Whether a request that both answer together is one that we can read. */
   understands(method: string, params: string | null): boolean;
   /** Whether this client's threads are ours where it names no model. */
-  isForeignByDefault(connection: Connection): boolean;
+  isForeignByDefault(connection: Connection): boolean | Promise<boolean>;
+  /** Whether this client has to do with threads or models of ours. */
+  usesForeign(connection: Connection): boolean;
   /** Makes the thread ours, watched by these clients. */
   adopt(id: string, thread: FreshThread, watchers: readonly Connection[]): void;
 }
@@ -30,6 +32,10 @@ export class NativeCodex {
   readonly fresh = new FreshThreads();
   /** As the real server told it; null until it did. */
   home: string | null = null;
+  /** The names of the members of its models; null until one was seen. */
+  modelMembers: ReadonlySet<string> | null = null;
+  /** Its models want a login, and nobody is logged in; false until a client has asked. */
+  lacksLogin = false;
   readonly #ownership: Ownership;
   readonly #log: Logger;
   readonly #gates = new Map<Connection, NativeGate>();
@@ -88,8 +94,12 @@ export class NativeCodex {
     return this.#ownership.understands(method, params);
   }
 
-  isForeignByDefault(connection: Connection): boolean {
+  isForeignByDefault(connection: Connection): boolean | Promise<boolean> {
     return this.#ownership.isForeignByDefault(connection);
+  }
+
+  usesForeign(connection: Connection): boolean {
+    return this.#ownership.usesForeign(connection);
   }
 
   get hasAdopted(): boolean {

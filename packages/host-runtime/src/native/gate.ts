@@ -7,6 +7,7 @@ import type { Addressed, Envelope } from "./envelope.ts";
 import { membersOf, textMember } from "./json-bytes.ts";
 import type { Span } from "./json-bytes.ts";
 import type { NativeCodex } from "./codex.ts";
+import { withoutBlocks } from "./limits.ts";
 import { NativeSession } from "./session.ts";
 
 /** Requests of ours to clients go by such ids; the real server's are numbers. */
@@ -15,7 +16,7 @@ const OUR_METHODS = "foldcast/";
 /** Answered by both of us together. A cursor that is not ours belongs to a list of the real server alone. */
 const MERGED: ReadonlySet<string> = new Set([
   "thread/list", "thread/search", "thread/search/stream", "thread/loaded/list", "model/list",
-  "account/read", "getAuthStatus", "account/rateLimits/read", "config/read", "config/value/write", "config/batchWrite",
+  "account/read", "getAuthStatus", "config/read", "config/value/write", "config/batchWrite",
   "thread/section/move", "threadSection/update", "threadSection/delete",
 ]);
 /** Opens a thread that stays the real server's, whatever model a client has chosen for its next one. */
@@ -23,6 +24,8 @@ const OPENS: ReadonlySet<string> = new Set(["thread/resume", "thread/fork"]);
 /** Begins or continues a subscription: after its answer the client holds a thread of the real server's. */
 const HOLDS: ReadonlySet<string> = new Set(["thread/start", "thread/resume", "thread/fork"]);
 const LETS_GO: ReadonlySet<string> = new Set(["thread/unsubscribe", "thread/archive", "thread/delete"]);
+const LIMITS_READ = "account/rateLimits/read";
+const LIMITS_UPDATED = "account/rateLimits/updated";
 /** While a model is looked up, so much more of a client is read. */
 const ENOUGH_BEHIND = 1_000;
 const INTRODUCTION_MS = 150;
@@ -34,6 +37,8 @@ export class NativeGate implements FrameGate {
   readonly session: NativeSession;
   /** Threads of the real server that this client started or opened. */
   readonly held = new Set<string>();
+  /** Settings that belong to a model of ours and were written on this connection, by their paths. */
+  readonly kept = new Map<string, unknown>();
   readonly #codex: NativeCodex;
   readonly #connection: Connection;
   readonly #log: Logger;
@@ -51,7 +56,7 @@ export class NativeGate implements FrameGate {
       connection: options.connection,
       log: options.log,
       events: {
-        hides: (frame) => this.#hides(frame),
+        incoming: (frame) => this.#incoming(frame),
         lost: () => {
           // Its threads are as unknown to the next server as to us: a stock client comes back and opens them anew.
           if (this.held.size > 0) this.#connection.terminate();
@@ -136,8 +141,9 @@ export class NativeGate implements FrameGate {
       return unreadable(error);
     }
     if (model !== null && this.#codex.mayBeModel(model)) return this.#decideByModel(method, threadId, model);
-    if (method === "thread/start" && model === null && this.#codex.isForeignByDefault(this.#connection)) return "ours";
-    return "native";
+    if (method !== "thread/start" || model !== null) return "native";
+    const isOurs = this.#codex.isForeignByDefault(this.#connection);
+    return isOurs instanceof Promise ? isOurs.then((is) => (is ? "ours" : "native")) : isOurs ? "ours" : "native";
   }
 
   async #decideByModel(method: string, threadId: string | null, model: string): Promise<Verdict> {
@@ -180,8 +186,12 @@ export class NativeGate implements FrameGate {
   #request(frame: Buffer, method: string, envelope: Envelope, { threadId, model }: Addressed): void {
     const id = envelope.id!;
     const takeBack = threadId === null ? null : this.#codex.fresh.passes(threadId, method, () => textOf(frame, envelope.params));
-    const watched = HOLDS.has(method) || LETS_GO.has(method) || takeBack !== null;
-    const onAnswer = watched ? (answer: Buffer) => this.#onAnswer(method, threadId, answer, textOf(frame, envelope.params), takeBack) : null;
+    const isWatched = HOLDS.has(method) || LETS_GO.has(method) || takeBack !== null || method === LIMITS_READ;
+    const onAnswer = !isWatched ? null : (answer: Buffer): Buffer => {
+      if (method === LIMITS_READ) return this.#withoutBlocks(answer);
+      this.#onAnswer(method, threadId, answer, textOf(frame, envelope.params), takeBack);
+      return answer;
+    };
     const isOurModel = model !== null && OPENS.has(method) && this.#codex.mayBeModel(model);
     if (!isOurModel) return this.session.request(frame, id, onAnswer);
     // The one frame that is not passed as it is: the real server would take the model for one of its own.
@@ -205,15 +215,23 @@ export class NativeGate implements FrameGate {
     return true;
   }
 
+  #incoming(frame: Buffer): Buffer | null {
+    const method = leadingMethod(frame);
+    if (method === LIMITS_UPDATED) return this.#withoutBlocks(frame);
+    return this.#codex.hasAdopted && method?.startsWith("item/") !== true && this.#isOfAdopted(frame) ? null : frame;
+  }
+
   /** What the real server still says of a thread that is ours now. */
-  #hides(frame: Buffer): boolean {
-    if (!this.#codex.hasAdopted || leadingMethod(frame)?.startsWith("item/") === true) return false;
+  #isOfAdopted(frame: Buffer): boolean {
     const envelope = readEnvelope(frame);
-    if (envelope?.params == null) return false;
-    const { threadId } = readAddressed(frame, envelope.params);
+    const threadId = envelope === null ? null : readAddressed(frame, envelope.params).threadId;
     if (threadId === null || !this.#codex.isAdopted(threadId)) return false;
-    this.#log.debug("what the Codex app-server says of an adopted thread", { method: envelope.method });
+    this.#log.debug("what the Codex app-server says of an adopted thread", { method: envelope?.method });
     return true;
+  }
+
+  #withoutBlocks(frame: Buffer): Buffer {
+    return this.#codex.usesForeign(this.#connection) ? withoutBlocks(frame) : frame;
   }
 }
 

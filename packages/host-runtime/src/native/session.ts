@@ -13,11 +13,14 @@ import type { NativeUpstream } from "./upstream.ts";
 const ENOUGH_BYTES = 8 * 1024 * 1024;
 const LITTLE_BYTES = 1024 * 1024;
 
+/** Sees an answer before the client does, and gives what that gets. */
+export type OnAnswer = (answer: Buffer) => Buffer;
+
 /** A request of the client's that is with the real server. */
 interface InFlight {
   /** Its id as it is written. */
   idText: string;
-  onAnswer: ((answer: Buffer) => void) | null;
+  onAnswer: OnAnswer | null;
 }
 
 interface Ask {
@@ -26,8 +29,8 @@ interface Ask {
 }
 
 export interface SessionEvents {
-  /** True for a frame of the real server that this client must not see. */
-  hides(frame: Buffer): boolean;
+  /** A request or notification of the real server as this client gets it; null = not at all. */
+  incoming(frame: Buffer): Buffer | null;
   /** The link is over, by whatever cause; all that was open has been answered. */
   lost(): void;
 }
@@ -109,8 +112,8 @@ export class NativeSession {
     if (this.#ready) this.#toUpstream(frame);
   }
 
-  /** A request of the client's. `onAnswer` sees the answer before the client does. */
-  request(frame: Buffer, id: Span, onAnswer: ((answer: Buffer) => void) | null = null): void {
+  /** A request of the client's. */
+  request(frame: Buffer, id: Span, onAnswer: OnAnswer | null = null): void {
     this.#inFlight.set(idKey(frame, id), { idText: frame.toString("utf8", id.start, id.end), onAnswer });
     this.#toUpstream(frame);
   }
@@ -209,7 +212,8 @@ export class NativeSession {
   #fromUpstream(frame: Buffer): void {
     const key = answeredKey(frame);
     if (key === null) {
-      if (!this.#events.hides(frame)) this.#toClient(frame);
+      const shown = this.#events.incoming(frame);
+      if (shown !== null) this.#toClient(shown);
       return;
     }
     const ask = this.#asks.get(key);
@@ -219,8 +223,7 @@ export class NativeSession {
     }
     const request = this.#inFlight.get(key);
     this.#inFlight.delete(key);
-    request?.onAnswer?.(frame);
-    this.#toClient(frame);
+    this.#toClient(request?.onAnswer?.(frame) ?? frame);
     if (request !== undefined) this.#connection.answered();
   }
 
