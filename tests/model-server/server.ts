@@ -116,11 +116,13 @@ const NOTHING: Reply = { blocks: [], error: { status: 400, type: "invalid_reques
 
 function wait(ms: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    response.once("close", () => {
+    const timer = setTimeout(done, ms);
+    response.once("close", done);
+    function done(): void {
       clearTimeout(timer);
+      response.off("close", done);
       resolve();
-    });
+    }
   });
 }
 

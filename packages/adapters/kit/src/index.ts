@@ -5,3 +5,5 @@ export * from "./history/index.ts";
 export * from "./json.ts";
 export { withoutSecrets } from "./secrets.ts";
 export { findProgram } from "./programs.ts";
+export { OpenSessions } from "./open-sessions.ts";
+export { InspectionCache } from "./inspection.ts";

@@ -1,6 +1,6 @@
-import { access, constants, readdir, realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,19 +32,4 @@ export async function findSession(projects: string, sessionId: string): Promise<
 
 export async function isFile(path: string): Promise<boolean> {
   return stat(path).then((stats) => stats.isFile(), () => false);
-}
-
-/** The program that a name means, as a shell would find it; null where there is none that can be run. */
-export async function findProgram(name: string, env: Environment): Promise<string | null> {
-  if (name.includes("/")) return (await isProgram(resolve(name))) ? resolve(name) : null;
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const path = join(folder, name);
-    if (await isProgram(path)) return path;
-  }
-  return null;
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  return (await isFile(path)) && access(path, constants.X_OK).then(() => true, () => false);
 }

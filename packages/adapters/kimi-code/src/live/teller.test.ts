@@ -44,7 +44,7 @@ async function session(lines: readonly Line[] = []) {
     teller, events, asked,
     write: (...more: Line[]) => appendFileSync(file, text(more)),
     /** Events of each turn so far; every one that is over must be lawful. */
-    turns(): HarnessEvent[][] {
+    turns: (): HarnessEvent[][] => {
       const turns: HarnessEvent[][] = [];
       for (const event of events) {
         if (event.type === "turn.started") turns.push([]);

@@ -93,7 +93,7 @@ it("a question belongs to the item that is shown, and the file's copy of it is l
 it("however the two tellings of a turn are interleaved, each thing is shown once and ends", () => {
   const thing = fc.oneof(fc.string({ minLength: 1, maxLength: 5 }).map((text) => ({ text })), fc.constantFrom("Bash", "Edit").map((name) => ({ name })));
   fc.assert(fc.property(fc.array(thing, { maxLength: 8 }), fc.array(fc.boolean(), { maxLength: 40 }), (things, order) => {
-    const early = things.flatMap((one, at) => ("text" in one ? streams(`e${at}`, ...one.text) : [tool(`c${at}`, one.name, {}), end(`c${at}`)])).map((event) => [event]);
+    const early = things.flatMap((one, at) => ("text" in one ? streams(`e${at}`, ...Array.from(one.text)) : [tool(`c${at}`, one.name, {}), end(`c${at}`)])).map((event) => [event]);
     const late = things.map((one, at) => ("text" in one ? written(`f${at}`, one.text) : [tool(`c${at}`, one.name, {}), end(`c${at}`)]));
     const steps: ["e" | "l", HarnessEvent[]][] = [];
     for (const first of [...order, ...early.map(() => true), ...late.map(() => false)]) {

@@ -87,19 +87,15 @@ export class AcpConnection {
   async request(method: string, params: object, patienceMs: number | null = ASK_PATIENCE_MS): Promise<unknown> {
     if (this.#ended !== null) throw new Error(this.#ended.message);
     let timer: NodeJS.Timeout | undefined;
-    let isLate = false;
+    const expiry = new Error(`${this.#options.name} gave no answer to ${method} within ${(patienceMs ?? 0) / 1000} seconds.`);
     const late = new Promise<never>((_, reject) => {
-      if (patienceMs === null) return;
-      timer = setTimeout(() => {
-        isLate = true;
-        reject(new Error(`${this.#options.name} gave no answer to ${method} within ${patienceMs / 1000} seconds.`));
-      }, patienceMs);
+      if (patienceMs !== null) timer = setTimeout(() => reject(expiry), patienceMs);
     });
     try {
       return await Promise.race([this.#connection.agent.request(method, params), late]);
     } catch (error) {
       // A program that ended says more than a pipe that closed.
-      const exit = isLate || error instanceof RequestError ? null : await this.#exitSoon();
+      const exit = error === expiry || error instanceof RequestError ? null : await this.#exitSoon();
       if (exit === null) throw error;
       throw new Error(exitError(this.#options.name, exit, this.#options.env).message, { cause: error });
     } finally {
