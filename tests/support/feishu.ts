@@ -45,7 +45,8 @@ export interface FeishuWorld extends AsyncDisposable {
   say(text: string, from?: string): { readonly messageId: string };
   /** What the chat shows from the bot, oldest first. */
   said(): readonly ReaderMessage[];
-  restart(): Promise<void>;
+  /** Ends the channel and starts it again with the same ledger, on another server where one is named. */
+  restart(url?: string): Promise<void>;
 }
 
 /** A group with Ada and Ben, the bot, and the channel between it and a running server. */
@@ -54,21 +55,21 @@ export async function startFeishu(serverUrl: string, settings: Partial<FeishuSet
   const [ada, ben] = [fake.addPerson({ name: "Ada" }).openId, fake.addPerson({ name: "Ben" }).openId];
   const { chatId } = fake.addChat({ name: "team", people: [ada, ben] });
   const dataDir = mkdtempSync(join(tmpdir(), "feishu-"));
-  const open = async (): Promise<{ channel: FeishuChannel; database: SqlDatabase }> => {
+  const open = async (url: string): Promise<{ channel: FeishuChannel; database: SqlDatabase }> => {
     const database = new Database(join(dataDir, "feishu.sqlite"));
     const port = createFeishuPort({ appId: fake.app.appId, appSecret: fake.app.appSecret, baseUrl: fake.baseUrl });
     const clock = { now: () => fake.now(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref()) };
     const channel = new FeishuChannel({
-      port, clock, dataDir, version: "0", connect: () => linkTo(serverUrl), documents: new Documents(database, clock.now),
+      port, clock, dataDir, version: "0", connect: () => linkTo(url), documents: new Documents(database, clock.now),
       log: (message, fields) => {
         if (process.env["FEISHU_LOG"] !== undefined) console.log(message, JSON.stringify(fields));
       },
-      settings: FeishuSettings.parse({ appId: fake.app.appId, appSecret: "x", cwd: "/w", locale: "en", allowChats: [chatId], writeIntervalMs: 120, retryMs: 500, idleMs: 1_000, ...settings }),
+      settings: FeishuSettings.parse({ appId: fake.app.appId, appSecret: "x", cwd: "/w", locale: "en", allowUsers: [ada], allowChats: [chatId], writeIntervalMs: 120, retryMs: 500, idleMs: 1_000, ...settings }),
     });
     await channel.start();
     return { channel, database };
   };
-  let running = await open();
+  let running = await open(serverUrl);
   const stop = async (): Promise<void> => {
     await running.channel.close();
     running.database.close();
@@ -77,9 +78,9 @@ export async function startFeishu(serverUrl: string, settings: Partial<FeishuSet
     fake, chatId, ada, ben,
     say: (text, from = ada) => fake.say({ chatId, from, text, mention: true }),
     said: () => fake.chat({ chatId }).messages.filter((message) => message.sender.kind === "app"),
-    restart: async () => {
+    restart: async (url = serverUrl) => {
       await stop();
-      running = await open();
+      running = await open(url);
     },
     [Symbol.asyncDispose]: async () => {
       await stop();

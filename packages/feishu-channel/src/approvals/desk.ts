@@ -35,6 +35,7 @@ const ButtonValue = z.object({ interaction_id: z.string().min(1).max(64), action
 /** Feishu shows an error after three seconds; what takes longer is told by the card itself. */
 const ANSWER_PATIENCE_MS = 2_000;
 const PATCH_TRIES = 8;
+const WHY_PATIENCE_MS = 2_000;
 
 export interface Asked {
   readonly threadId: string;
@@ -137,6 +138,17 @@ export class InteractionDesk {
       if (result.kind === "uncertain") return;
       this.#change(key, { triedAt: null });
     }
+  }
+
+  /**
+   * Codex's own word that a request is over, without a why. Of a foreign thread the server's other notification says
+   * more, before or after it; it is waited for, not for ever.
+   */
+  gone(requestId: RequestId): void {
+    const key = this.#byRequest.get(requestId)?.key;
+    if (key === undefined) return;
+    if (this.#row(key)?.native !== null) return this.resolved(requestId, "elsewhere", null);
+    void this.#deps.clock.sleep(WHY_PATIENCE_MS).then(() => this.resolved(requestId, "elsewhere", null));
   }
 
   /** The server says that a request is over. `outcome`: a key of the texts' outcomes. */

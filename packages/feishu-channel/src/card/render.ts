@@ -9,7 +9,7 @@ import type { Level } from "./levels.ts";
 import { plainInline } from "./markdown/inline.ts";
 import { type MarkdownAllowance, safeMarkdown } from "./markdown/safe.ts";
 import { planBlock } from "./plan-block.ts";
-import { CARD_TEXTS } from "./texts.ts";
+import { CARD_TEXTS, endWord } from "./texts.ts";
 import { toolTitle } from "./tool-panel.ts";
 import { isOutside, type Unit } from "./units.ts";
 
@@ -120,8 +120,7 @@ function statusLine(input: TurnCardInput, page: Page): string {
     if (tool?.kind === "tool") parts.push(plainInline(toolTitle(tool, { locale, cwd: input.cwd, scale: 1 })));
     if (elapsedMs !== null) parts.push(duration(elapsedMs));
   } else {
-    const words = { completed: texts.done, failed: texts.failed, interrupted: texts.cancelled } as const;
-    parts.push(words[turn.status]);
+    parts.push(endWord(turn.status, texts));
     if (turn.durationMs !== null) parts.push(duration(turn.durationMs));
   }
   if (usage !== null) parts.push(texts.tokens(thousands(usage.last.inputTokens), thousands(usage.last.outputTokens)));

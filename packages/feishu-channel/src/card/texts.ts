@@ -1,4 +1,5 @@
 import type { Locale } from "@foldcast/protocol-core/tools";
+import type { Turn } from "@foldcast/protocol-core/wire";
 
 interface CardTexts {
   running: string;
@@ -82,3 +83,8 @@ export const CARD_TEXTS: Readonly<Record<Locale, CardTexts>> = {
     unknownItem: "Other record",
   },
 };
+
+/** How a turn has ended, in a word. */
+export function endWord(status: Turn["status"], { done, failed, cancelled }: CardTexts): string {
+  return status === "failed" ? failed : status === "interrupted" ? cancelled : done;
+}

@@ -175,8 +175,7 @@ export class FeishuChannel {
     const threadId = params["threadId"];
     const follower = typeof threadId === "string" ? this.#followers.get(threadId) : undefined;
     if (method === "serverRequest/resolved") {
-      // Of foreign threads the other notification tells more, and comes first.
-      if (typeof params["requestId"] === "string" || typeof params["requestId"] === "number") this.#desk.resolved(params["requestId"], "elsewhere", null);
+      if (typeof params["requestId"] === "string" || typeof params["requestId"] === "number") this.#desk.gone(params["requestId"]);
       return follower?.tick();
     }
     if (method === "foldcast/interaction/opened" && follower !== undefined) {
@@ -263,7 +262,7 @@ export class FeishuChannel {
 
   #followerDeps(): ConstructorParameters<typeof Follower>[0] {
     const { port, clock, log, settings } = this.#options;
-    const delivery: DeliveryDeps = { port, clock, log, table: this.#turns, writerTimes: { ...WRITER_TIMES, intervalMs: settings.writeIntervalMs, reopenMs: settings.reopenMs } };
+    const delivery: DeliveryDeps = { port, clock, log, table: this.#turns, pingAfterMs: settings.pingAfterMs, writerTimes: { ...WRITER_TIMES, intervalMs: settings.writeIntervalMs, reopenMs: settings.reopenMs } };
     return { delivery, locale: settings.locale, retryMs: settings.retryMs, openRequests: (threadId) => this.#desk.openOf(threadId) };
   }
 
@@ -314,7 +313,7 @@ export class FeishuChannel {
     const rules = { users: settings.allowUsers, chats: settings.allowChats, claim: settings.claim, groups: settings.groups };
     const verdict = judge(rules, { openId, chatId: row.chatId, isDirect: row.chatType === "p2p", mentionsBot: mentionsBot(row.mentions, this.#botOpenId), owner: this.#facts.get("owner") });
     if (verdict === "ignored" || openId === null) return;
-    if (verdict === "refused") return this.#say(row, this.#texts.refused);
+    if (verdict === "refused") return this.#say(row, this.#texts.refused(openId));
     if (verdict === "claims") {
       this.#facts.put("owner", openId);
       await this.#say(row, this.#texts.claimed);

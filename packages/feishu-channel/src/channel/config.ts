@@ -29,6 +29,8 @@ export const FeishuSettings = z.object({
   staleMs: z.number().positive().default(30 * 60_000),
   /** A running card is drawn anew after this time without news. */
   idleMs: z.number().positive().default(10_000),
+  /** A turn that ran at least so long gets a short message of its own at its end; 0 = none. */
+  pingAfterMs: z.number().nonnegative().default(5 * 60_000),
   /** How long the ledger knows what it has seen and delivered. */
   ledgerAgeMs: z.number().positive().default(14 * 24 * 3_600_000),
 });
@@ -53,6 +55,6 @@ export function environmentFeishu(environment: Readonly<Record<string, string | 
   take("CLAIM", "claim", (text) => text === "1" || text === "true");
   take("GROUPS", "groups", plain);
   take("FOLDERS", "folders", (text) => list.parse(text));
-  for (const [name, key] of [["WRITE_INTERVAL_MS", "writeIntervalMs"], ["REOPEN_MS", "reopenMs"], ["RETRY_MS", "retryMs"], ["STALE_MS", "staleMs"], ["IDLE_MS", "idleMs"], ["LEDGER_AGE_MS", "ledgerAgeMs"]] as const) take(name, key, Number);
+  for (const [name, key] of [["WRITE_INTERVAL_MS", "writeIntervalMs"], ["REOPEN_MS", "reopenMs"], ["RETRY_MS", "retryMs"], ["STALE_MS", "staleMs"], ["IDLE_MS", "idleMs"], ["LEDGER_AGE_MS", "ledgerAgeMs"], ["PING_AFTER_MS", "pingAfterMs"]] as const) take(name, key, Number);
   return found;
 }

@@ -2,7 +2,7 @@ import type { Locale } from "@foldcast/protocol-core/tools";
 
 /** Everything that the channel says by itself. */
 interface ChannelTexts {
-  refused: string;
+  refused(openId: string): string;
   claimed: string;
   stale: string;
   unsupported(kind: string): string;
@@ -47,7 +47,7 @@ interface ChannelTexts {
 
 export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
   zh: {
-    refused: "你还没有使用这个机器人的权限，请联系管理员。",
+    refused: (openId) => `你还没有使用这个机器人的权限，请把你的 ID 发给管理员：${openId}`,
     claimed: "你现在是这个机器人的所有者。",
     stale: "这条消息发出已久，没有执行。需要的话请重新发送。",
     unsupported: (kind) => `暂不支持这种消息：${kind}。`,
@@ -90,7 +90,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     other: "其他回答",
   },
   en: {
-    refused: "You may not use this bot yet; please ask its operator.",
+    refused: (openId) => `You may not use this bot yet. Its operator can let you in; your id is ${openId}`,
     claimed: "You are the owner of this bot now.",
     stale: "This message is too old and was not carried out. Send it again if it is still needed.",
     unsupported: (kind) => `Messages of this kind cannot be used: ${kind}.`,

@@ -76,6 +76,37 @@ describe("the delivery of a turn", () => {
     expect(chatText(world.fake, world.chatId)).toContain("Ask ada[at]mail.example.org.");
   });
 
+  it.each([
+    ["more tables than it takes", 230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: card table number over limit", "```"],
+    ["more elements than it takes", 300305, "element exceeds the limit", "| 1 |"],
+    ["a larger card than it takes", 200860, "card content exceeds limit", "| 1 |"],
+  ])("renders again, smaller, when the server finds %s", async (_name, code, msg, shown) => {
+    const { world, deps, record } = await setUp();
+    world.fake.planFaults({ faults: [{ id: "limit", on: { api: "card.update", nth: 1 }, fault: { kind: "refuse", code, msg } }] });
+    const table = "| n |\n| --- |\n| 1 |";
+    await expect(settle(new TurnDelivery(deps, record), stateOf([messageItem("m", `So:\n\n${table}`, "final_answer")], "completed"))).resolves.toBe("delivered");
+    const { messages } = world.fake.chat({ chatId: world.chatId });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]!.text).toContain(shown);
+    expect(messages[0]!.text).toContain("So:");
+    expect(world.fake.firedFaults()).toHaveLength(1);
+  });
+
+  it("tells who started a long turn that it is over, once, in a message of its own; a short one has its card alone", async () => {
+    const { world, deps, record } = await setUp();
+    const done = stateOf([messageItem("m", "The one answer.", "final_answer")], "completed");
+    const long = { ...done, turn: { ...done.turn, durationMs: 400_000 } };
+    const delivery = new TurnDelivery({ ...deps, pingAfterMs: 300_000 }, record);
+    world.fake.planFaults({ faults: [{ id: "lost", on: { api: "message.create", nth: 2 }, fault: { kind: "lostAnswer" } }] });
+    await expect(settle(delivery, long)).resolves.toBe("delivered");
+    await expect(delivery.finish(long)).resolves.toBe("delivered");
+    const { messages } = world.fake.chat({ chatId: world.chatId });
+    expect(messages.map(({ type, text }) => (type === "text" ? text : type))).toEqual(["interactive", `Done · 6m 40s · #${record.mark}.end`]);
+    const next = newTurnRecord({ ...record, turnId: "t2", mark: "zzzz" });
+    await expect(settle(new TurnDelivery({ ...deps, pingAfterMs: 300_000 }, next), done)).resolves.toBe("delivered");
+    expect(world.fake.chat({ chatId: world.chatId }).messages).toHaveLength(3);
+  });
+
   it("says who is to be told when the bot was thrown out", async () => {
     const { world, deps, record } = await setUp();
     world.fake.setBotIn({ chatId: world.chatId, by: world.person, inside: false });

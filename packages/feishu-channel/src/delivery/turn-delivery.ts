@@ -1,7 +1,9 @@
 import { CARD_LIMITS, type CardSize } from "../card/budget.ts";
 import type { TurnCard } from "../card/document.ts";
+import { duration } from "../card/duration.ts";
 import { ClosedPages, layoutTurn } from "../card/pages.ts";
 import type { TurnCardInput } from "../card/render.ts";
+import { CARD_TEXTS, endWord } from "../card/texts.ts";
 import { CardWriter, WRITER_TIMES, type WriterClock, type WriterTimes, type WriteResult } from "../card/writer.ts";
 import type { FeishuPort, Refusal } from "../platform/port.ts";
 import type { Table } from "../ledger/documents.ts";
@@ -20,6 +22,8 @@ export interface DeliveryDeps {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
   readonly writerTimes?: WriterTimes;
   readonly sendTimes?: SendTimes;
+  /** Who started a turn that ran at least so long gets a message of its own when it is over, since nobody is told of a card that changes; 0 = never. */
+  readonly pingAfterMs?: number;
 }
 
 /** `later`: not confirmed in all tries; `finish` may be called again, now or after a restart. */
@@ -150,6 +154,7 @@ export class TurnDelivery {
           if (await this.#isTakenBack(cards.length)) return this.#turnToParts(state);
           await this.#clearSurplus(cards.length, state);
           this.#save({ state: "delivered" });
+          await this.#ping(state);
           return "delivered";
         }
         const refused = results.find((result): result is Extract<WriteResult, { kind: "refused" }> => result.kind === "refused");
@@ -160,6 +165,17 @@ export class TurnDelivery {
       if (this.#learn(refusal)) continue;
       return this.#turnToParts(state);
     }
+  }
+
+  /** Best effort: the answer has arrived, this only says so. */
+  async #ping({ turn, locale }: TurnState): Promise<void> {
+    const { pingAfterMs = 0 } = this.#deps;
+    const { mark, startedBy } = this.record;
+    if (startedBy === null || pingAfterMs === 0 || turn.durationMs === null || turn.durationMs < pingAfterMs) return;
+    const end = `#${mark}.end`;
+    await sendOnce(this.#sendDeps(), {
+      place: this.record, body: { type: "text", text: `${endWord(turn.status, CARD_TEXTS[locale])} · ${duration(turn.durationMs)} · ${end}` }, uuid: `${mark}-end`, mark: end, triedAt: null, note: () => undefined,
+    });
   }
 
   async #isTakenBack(count: number): Promise<boolean> {

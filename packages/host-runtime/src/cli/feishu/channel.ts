@@ -98,7 +98,7 @@ const LOCK_PATIENCE_MS = 5_000;
  * Feishu gives each event to one of an app's connections only: two processes would take each other's messages. Rejects
  * with an `AppInUseError`; null where no lock can be kept, which is no reason to stay away.
  */
-async function takeApp(driver: SqlDriver, locks: string, { appId, baseUrl }: FeishuSettings, log: ChannelSource["log"]): Promise<StoreLock | null> {
+export async function takeApp(driver: SqlDriver, locks: string, { appId, baseUrl }: Pick<FeishuSettings, "appId" | "baseUrl">, log: ChannelSource["log"], patienceMs = LOCK_PATIENCE_MS): Promise<StoreLock | null> {
   const folder = join(locks, `${appId}-${createHash("sha256").update(baseUrl ?? "feishu").digest("hex").slice(0, 8)}`);
   for (let waited = 0; ; waited += 250) {
     try {
@@ -110,7 +110,7 @@ async function takeApp(driver: SqlDriver, locks: string, { appId, baseUrl }: Fei
         return null;
       }
       const who = error.owner === null ? "another foldcast" : `another foldcast (process ${error.owner.pid})`;
-      if (waited >= LOCK_PATIENCE_MS) throw new AppInUseError(`${who} talks for ${appId} on this machine already; two would take each other's messages. Stop it first`);
+      if (waited >= patienceMs) throw new AppInUseError(`${who} talks for ${appId} on this machine already; two would take each other's messages. Stop it first`);
       await pause(250);
     }
   }

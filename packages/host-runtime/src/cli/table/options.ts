@@ -33,8 +33,8 @@ export const SERVER_OPTIONS = {
   dialect: {
     kind: choice("auto", "default", "desktop"), value: "NAME", key: "dialect", default: "auto", does: "what clients get: `auto` goes by the client's name",
   },
-  "no-native": { kind: flag, key: "no_native", does: "serve no models of a Codex installation" },
-  "codex-bin": { kind: program(), value: "FILE", key: "codex_bin", does: "the Codex program", defaultWords: "`codex` on the search path" },
+  "no-native": { kind: flag, key: "no_native", does: "start no Codex behind this server: only threads of other harnesses" },
+  "codex-bin": { kind: program(), value: "FILE", key: "codex_bin", does: "the Codex program", defaultWords: "`codex` on the search path, or where installers put it" },
   "interaction-expiry-ms": {
     kind: milliseconds, value: "MS", key: "interaction_expiry_ms", default: 30 * 60_000, defaultWords: "1800000, 30 minutes",
     does: "deny what nobody answers after so many milliseconds",
@@ -84,6 +84,10 @@ export const FEISHU_SETTINGS = {
   "feishu-retry-ms": feishuTime("feishu.retry_ms", 15_000, "15000", "pause before an answer that was not confirmed is tried again"),
   "feishu-stale-ms": feishuTime("feishu.stale_ms", 30 * 60_000, "1800000, 30 minutes", "messages older than this are answered, not carried out"),
   "feishu-idle-ms": feishuTime("feishu.idle_ms", 10_000, "10000", "a running card is drawn anew after this time without news"),
+  "feishu-ping-after-ms": {
+    kind: wholeNumber("a whole number of milliseconds, 0 = never", 0, 2_147_483_647), key: "feishu.ping_after_ms", default: 5 * 60_000, defaultWords: "300000, 5 minutes",
+    does: "who started a turn that ran so long gets a message when it is over; 0 = never",
+  },
   "feishu-ledger-age-ms": feishuTime("feishu.ledger_age_ms", 14 * 86_400_000, "1209600000, 14 days", "how long is known what was seen and delivered"),
 } as const satisfies OptionTable;
 
@@ -146,6 +150,15 @@ export const THREADS_OPTIONS = {
   ...JSON_OPTION,
   ...CLIENT_OPTIONS,
   ...SERVER_OPTIONS,
+  ...CONFIG_OPTION,
+} as const satisfies OptionTable;
+
+export const DESKTOP_OPTIONS = {
+  door: { kind: choice("cli", "websocket"), value: "DOOR", default: "cli", does: "how Desktop gets here: `cli` is started by it, `websocket` runs from login on" },
+  model: { kind: text("the id of a model"), value: "ID", does: "a model of ours as the default of its threads", defaultWords: "Codex's own" },
+  ...JSON_OPTION,
+  "data-dir": SERVER_OPTIONS["data-dir"],
+  "codex-bin": SERVER_OPTIONS["codex-bin"],
   ...CONFIG_OPTION,
 } as const satisfies OptionTable;
 

@@ -135,5 +135,23 @@ byId("text").onkeydown = (event) => {
   event.preventDefault();
   byId("composer").requestSubmit();
 };
+
+/** `/?only=MESSAGE&open=N`: one message as a picture, panels less than N deep opened, and how high it is. */
+function showOnly(messageId, depth) {
+  document.body.dataset.only = "";
+  for (const [id, { node }] of view.shown) node.hidden = id !== messageId;
+  const depthOf = (panel) => (panel === null ? -1 : 1 + depthOf(panel.parentElement.closest(".panel")));
+  for (const panel of document.querySelectorAll(".panel")) if ((panel.dataset.open === "true") !== depthOf(panel) < depth) panel.firstElementChild.click();
+  document.documentElement.dataset.height = String(Math.ceil(byId("messages").scrollHeight));
+}
+
 await refresh();
-setInterval(() => void refresh(), 400);
+const query = new URLSearchParams(location.search);
+if (query.has("only")) {
+  const chat = view.chats.find(({ messages }) => messages.some(({ messageId }) => messageId === query.get("only")));
+  if (chat !== undefined && chat.chatId !== view.chatId) {
+    view.chatId = chat.chatId;
+    showChat();
+  }
+  showOnly(query.get("only"), query.has("open") ? Number(query.get("open")) : 0);
+} else setInterval(() => void refresh(), 400);
