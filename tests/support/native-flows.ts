@@ -81,7 +81,10 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await tui.submit("go on for long");
     await until("the long command", () => wire.frames.find(({ dir, msg }) => dir === "s2c" && msg["method"] === "item/started" && JSON.stringify(msg).includes("-e steered")));
     await tui.submit("and hurry");
-    await shown(tui, /› and hurry/);
+    await until("the answer to the steer", () => {
+      const steer = wire.frames.find(({ msg }) => msg["method"] === "turn/steer")?.msg;
+      return wire.frames.find(({ dir, msg }) => dir === "s2c" && msg["id"] === steer?.["id"]);
+    });
     writeFileSync(join(cwd, "steered"), "");
     await tui.waitFor("I have hurried.");
     await gone(tui, /esc to interrupt/);
