@@ -12,6 +12,9 @@ const OPT_OUT = [
   "turn/moderationMetadata", "authStatusChange", "loginChatGptComplete", "warning",
 ];
 
+/** The real server refuses a namespace without any. */
+const CODEX_APP_TOOL = { type: "function", name: "open_page", description: "Opens a page.", inputSchema: { type: "object", properties: { url: { type: "string" } }, required: ["url"] } };
+
 interface TurnsPage {
   data: Turn[];
   nextCursor: string | null;
@@ -55,7 +58,7 @@ export class DesktopClient implements AsyncDisposable {
       cwd, model, modelProvider: null, serviceTier: null, config: { "features.code_mode_host": true }, approvalsReviewer: null,
       approvalPolicy: "on-request", sandbox: "workspace-write", runtimeWorkspaceRoots: [cwd], personality: null, ephemeral: null,
       baseInstructions: null, developerInstructions: "x".repeat(20_000), threadSource: "user", mockExperimentalField: null,
-      experimentalRawEvents: false, dynamicTools: [{ type: "namespace", name: "codex_app", description: "", tools: [] }],
+      experimentalRawEvents: false, dynamicTools: [{ type: "namespace", name: "codex_app", description: "", tools: [CODEX_APP_TOOL] }],
     });
     this.threads.set(thread.id, this.threads.get(thread.id) ?? []);
     return thread.id;

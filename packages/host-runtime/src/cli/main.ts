@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { nearest } from "../nearest.ts";
 import { VERSION } from "../version.ts";
-import { lengthOf, ROOT_WORDS, SHARED_WORDS } from "./codex-words.ts";
+import { lengthOf, ROOT_WORDS, SHARED_WORDS } from "../native/codex-words.ts";
 import { programHelp } from "./help.ts";
 import { runCommand } from "./run.ts";
 import { COMMANDS } from "./table/commands.ts";

@@ -9,19 +9,20 @@ import { firstSignal, stopHost } from "./start-host.ts";
 import type { RunningHost } from "./start-host.ts";
 
 export interface SharedServer {
-  address: ListenAddress;
+  /** Null = only the doors for this user alone. */
+  address: ListenAddress | null;
   options: Pick<ServerOptions, "dataDir" | "token">;
   start: () => RunningHost;
   /** The default model of clients that name none in their address. */
   model: string | null;
-  /** Once, when clients can come; with the process that owns the store where that is another one. */
-  onListening: (url: string, owner: number | null) => void;
+  /** Once, when clients can come to the address; with the process that owns the store where that is another one. */
+  onListening?: (url: string, owner: number | null) => void;
   /** Each time that this process becomes the owner; what it gives is awaited before the end. */
-  onOwner?: (running: RunningHost, url: string) => Promise<() => Promise<void>>;
+  onOwner?: (running: RunningHost) => Promise<() => Promise<void>>;
 }
 
 /**
- * Listens on an address until a signal. The clients are served here where this process owns the store, and else by the
+ * Serves until a signal. The clients are served here where this process owns the store, and else by the
  * owner; when that ends, they are let go, and this process takes its place. Throws a `ListenError` or, when the owner
  * lets nobody in, its `StoreLockedError`. Resolves the exit code.
  */
@@ -31,32 +32,32 @@ export async function serveShared({ address, options, start, model, onListening,
     const wanted = modelIn(url) ?? model;
     return share.role === "owner" ? admit(share.running, transport, wanted) : frontPeer(share.lines, wanted, transport);
   };
-  const listener = await listen(address, { connect, token: options.token }).catch(async (error: unknown) => {
+  const listener = address === null ? null : await listen(address, { connect, token: options.token }).catch(async (error: unknown) => {
     if (share.role === "owner") await stopHost(share.running);
     throw error;
   });
   const own = async (running: RunningHost): Promise<OpenDoors> => {
-    running.store.announce({ url: listener.url });
+    running.store.announce({ url: listener?.url ?? null });
     return await OpenDoors.open(running, options.dataDir);
   };
   // What others look for is there before anybody is told.
   let doors = share.role === "owner" ? await own(share.running) : null;
-  onListening(listener.url, share.role === "owner" ? null : share.joined.pid);
+  if (listener !== null) onListening?.(listener.url, share.role === "owner" ? null : share.joined.pid);
   const stop = share.role === "owner" ? null : firstSignal();
   while (share.role === "guest") {
     if ((await Promise.race([gone(share.joined.socket), stop])) !== null) {
       share.joined.socket.destroy();
-      await listener.close();
+      await listener?.close();
       return 0;
     }
     share = await ownOrJoin(start, model);
     if (share.role === "owner") doors = await own(share.running);
   }
   const { running } = share;
-  const leave = await onOwner?.(running, listener.url);
+  const leave = await onOwner?.(running);
   await running.stopped;
   await leave?.();
-  await Promise.all([listener.close(), doors?.close()]);
+  await Promise.all([listener?.close(), doors?.close()]);
   await stopHost(running);
   return 0;
 }
@@ -65,7 +66,6 @@ function gone(socket: Socket): Promise<null> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve(null);
     socket.resume();
-    socket.once("end", () => socket.destroy());
     socket.once("close", () => resolve(null));
   });
 }

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { harnesses } from "@foldcast/adapter-registry";
+import type { HarnessEntry } from "@foldcast/adapter-registry";
 import { toolMaps } from "@foldcast/adapter-registry/tool-maps";
 import { Host } from "../host.ts";
 import { InteractionManager } from "../interactions/manager.ts";
@@ -35,7 +36,7 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
   if (store.memoryReason !== null) log.info("threads are kept in memory only", { reason: store.memoryReason });
   const host = new Host({
     store: store.store,
-    harnesses: harnesses.filter((entry) => options.harnesses?.includes(entry.id) ?? true),
+    harnesses: chosenHarnesses(options),
     extraToolMaps: toolMaps,
     harnessSettings: options.harnessSettings,
     settingsByHarness: options.settingsByHarness,
@@ -65,6 +66,14 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     return signal;
   });
   return { host, log, store, stopped };
+}
+
+/** Those that are wanted, in the order in which their models are listed; the first that is ready gives the default. */
+export function chosenHarnesses(options: Pick<ServerOptions, "harnesses" | "harnessSettings">): HarnessEntry[] {
+  const chosen = harnesses.filter(({ id }) => options.harnesses?.includes(id) ?? true);
+  // Who gives scenarios wants to see them played.
+  const played = options.harnessSettings["scenarios"] === undefined ? [] : chosen.filter(({ isDemonstration }) => isDemonstration === true);
+  return [...played, ...chosen.filter((entry) => !played.includes(entry))];
 }
 
 /** Ends turns, sessions and clients; never takes longer than a person waits. */

@@ -55,7 +55,7 @@ async function isOurs(path: string): Promise<boolean> {
 }
 
 /** Of `codex-cli 0.171.0`; null where the program says something else or fails. */
-export async function versionOf(path: string, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string | null> {
+export async function versionOf(path: string, env: Surroundings["env"], signal: AbortSignal): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(path, ["--version"], { env, signal, maxBuffer: 1 << 16, shell: path.endsWith(".cmd") });
     return /\b(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;

@@ -28,6 +28,8 @@ export async function joinOwner(path: string, greeting: Greeting): Promise<Joine
     return null;
   }
   socket.setTimeout(0);
+  // An owner that says no more listens no more; by then all that it said has been read.
+  socket.once("end", () => socket.destroy());
   return { socket, pid: parsed.data.pid };
 }
 
@@ -46,8 +48,6 @@ export async function bridge({ socket }: Joined, input: Readable, output: Writab
   output.once("error", leave);
   output.once("close", leave);
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  // By then all that the owner said has been handed to the output.
-  socket.once("end", () => socket.destroy());
   input.pipe(socket);
   socket.pipe(output, { end: false });
   await closed;

@@ -32,17 +32,16 @@ export async function run({ settings, operands, flags, handedOn, env, stderr }: 
     if (native === null) apply(running, edits);
     return running;
   };
-  if (address !== "stdio" && address !== "off") {
+  if (address !== "stdio") {
     const { serveShared } = await import("../serve-shared.ts");
     try {
-      return await serveShared({ address, start, options, model, onListening: (url) => void stderr.write(`foldcast app-server\n  listening on: ${url}\n`) });
+      return await serveShared({ address: address === "off" ? null : address, start, options, model, onListening: (url) => void stderr.write(`foldcast app-server\n  listening on: ${url}\n`) });
     } catch (error) {
       return refused(error, stderr);
     }
   }
   const share = await ownOrJoin(start, model);
-  if (share.role === "owner") return await serveOwn(share.running, options.dataDir, address, model);
-  if (address === "off") share.joined.socket.resume();
+  if (share.role === "owner") return await serveOwn(share.running, options.dataDir, model);
   const ended = await bridge(share.joined, process.stdin, openStandardOutput());
   if (ended === "client") return 0;
   stderr.write(`foldcast app-server: the foldcast that this one was connected to (process ${share.joined.pid}) has ended; start again to take its place\n`);
@@ -50,15 +49,15 @@ export async function run({ settings, operands, flags, handedOn, env, stderr }: 
 }
 
 /** Until the client closes its end and nobody else is here, or a signal. */
-async function serveOwn(running: RunningHost, dataDir: string, address: "stdio" | "off", model: string | null): Promise<number> {
-  const client = address === "off" ? null : serveStdio(process.stdin, openStandardOutput(), (transport) => admit(running, transport, model), () => running.log.warn("skipped a line over the limit"));
+async function serveOwn(running: RunningHost, dataDir: string, model: string | null): Promise<number> {
+  const client = serveStdio(process.stdin, openStandardOutput(), (transport) => admit(running, transport, model), () => running.log.warn("skipped a line over the limit"));
   const opening = OpenDoors.open(running, dataDir);
   const left = async (): Promise<void> => {
-    await client?.closed;
+    await client.closed;
     // Other instances have clients of their own, who should not notice.
     await (await opening).empty();
   };
-  await (client === null ? running.stopped : Promise.race([left(), running.stopped]));
+  await Promise.race([left(), running.stopped]);
   await (await opening).close();
   await stopHost(running);
   return 0;

@@ -1,4 +1,3 @@
-import { harnesses } from "@foldcast/adapter-registry";
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { peekOwner } from "../../store/lock.ts";
 import { loadSqlDriver } from "../../store/sqlite-driver.ts";
@@ -13,8 +12,10 @@ import { harnessCheck } from "../doctor/harness.ts";
 import { codexCheck, nodeCheck } from "../doctor/programs.ts";
 import { report } from "../doctor/report.ts";
 import { portCheck, storeCheck } from "../doctor/server.ts";
+import { surroundings } from "../native.ts";
 import { defaultConfigPath } from "../options/config-file.ts";
 import { serverOptions } from "../server-options.ts";
+import { chosenHarnesses } from "../start-host.ts";
 import type { DOCTOR_OPTIONS } from "../table/options.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -47,12 +48,13 @@ function checksOf({ values, file }: Settings<typeof DOCTOR_OPTIONS>, env: NodeJS
   const options = serverOptions({ ...values, "ws-auth": null, "ws-token-file": null, sessions: [] }, file, env);
   const driver = loadSqlDriver();
   const owner = driver === null ? null : peekOwner(driver, options.dataDir).owner;
-  const chosen = harnesses.filter(({ id }) => options.harnesses?.includes(id) ?? true);
+  // What only replays is not ready on purpose: no news, unless somebody asked for it.
+  const chosen = chosenHarnesses(options).filter(({ isReplayOnly }) => isReplayOnly !== true || options.harnesses !== null);
   return [
     nodeCheck(process.version),
     configCheck(file, defaultConfigPath(env)),
     environmentCheck(env),
-    codexCheck({ bin: values["codex-bin"], wanted: !values["no-native"], env }),
+    codexCheck({ bin: values["codex-bin"], wanted: !values["no-native"], around: surroundings(env) }),
     ...chosen.map((entry) => harnessCheck(entry, options)),
     portCheck({ host: values.host, port: values.port, hasToken: values["ws-token-file"] !== null, ownerUrl: owner?.url ?? null }),
     dataFolderCheck(options.dataDir),

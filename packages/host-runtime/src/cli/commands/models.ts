@@ -1,12 +1,13 @@
 import { memoryStore } from "../../store/open.ts";
 import type { Call } from "../command.ts";
 import { serverOptions } from "../server-options.ts";
-import { startHost, stopHost } from "../start-host.ts";
+import { chosenHarnesses, startHost, stopHost } from "../start-host.ts";
 import type { MODELS_OPTIONS } from "../table/options.ts";
 
 export async function run({ settings, env, stdout, stderr }: Call<typeof MODELS_OPTIONS>): Promise<number> {
   const { values, file } = await settings();
-  const running = startHost(serverOptions(values, file, env), memoryStore(null));
+  const options = serverOptions(values, file, env);
+  const running = startHost(options, memoryStore(null));
   const models = await running.host.catalogue.models();
   const rows = models.map(({ id, harness, harnessName, model, ready, reason }) => ({
     id, harness, displayName: `${harnessName}: ${model.displayName}`, ready, reason, efforts: model.efforts,
@@ -15,7 +16,7 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof MODELS_
   if (values.json) stdout.write(`${JSON.stringify(rows)}\n`);
   else for (const row of rows) stdout.write(`${row.id.padEnd(width)}  ${row.displayName}${row.ready ? "" : `  (not ready: ${row.reason ?? "unknown"})`}\n`);
   const offering = new Set(rows.flatMap(({ harness, ready }) => (ready ? [harness] : [])));
-  const silent = [...(await running.host.catalogue.adapters()).keys()].filter((id) => !offering.has(id));
+  const silent = chosenHarnesses(options).flatMap(({ id, isReplayOnly }) => (offering.has(id) || isReplayOnly === true ? [] : [id]));
   if (!values.json && silent.length > 0) stderr.write(`not ready: ${silent.join(", ")}; foldcast doctor says what to do\n`);
   await stopHost(running);
   return 0;

@@ -17,6 +17,7 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
   const { values, file } = await settings();
   const options = { ...serverOptions(values, file, env), native: await nativeProgram(values, env) };
   const tokenFile = options.token === null ? null : values["ws-token-file"];
+  let address = "";
   try {
     return await serveShared({
       address: { kind: "tcp", host: values.host, port: values.port },
@@ -24,11 +25,12 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
       start: () => startHost(options),
       model: null,
       onListening: (url, owner) => {
+        address = url;
         stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid, version: VERSION, protocol: PROTOCOL_VERSION })}\n`);
         if (owner !== null) stderr.write(introduction([connectLine(url, tokenFile), `note      process ${owner} has the threads of ${options.dataDir}: clients of this one are its own`]));
       },
-      onOwner: async (running, url) => {
-        await introduce(running, url, tokenFile, stderr);
+      onOwner: async (running) => {
+        await introduce(running, address, tokenFile, stderr);
         const feishu = values.feishu ? beside({ running, file, env, dataDir: options.dataDir, stderr }) : null;
         return async () => feishu?.close();
       },

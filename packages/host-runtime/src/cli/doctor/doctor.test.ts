@@ -46,11 +46,11 @@ describe("the Codex program", () => {
     chmodSync(path, 0o755);
     return path;
   };
-  const check = (bin: string | null = null) => look(codexCheck({ bin, wanted: true, env: { PATH: `${folder}:/usr/bin:/bin` } }), 1_000);
+  const check = (bin: string | null = null) => look(codexCheck({ bin, wanted: true, around: { env: { PATH: `${folder}:/usr/bin:/bin` }, home: folder, platform: "linux" } }), 1_000);
 
   test("of the release that is spoken here is in order", async () => {
     const path = program(`echo "codex-cli ${PROTOCOL_VERSION}"`);
-    expect(await check()).toMatchObject({ status: "ok", found: `Codex ${PROTOCOL_VERSION} at ${path}` });
+    expect(await check()).toMatchObject({ status: "ok", found: `Codex ${PROTOCOL_VERSION} at ${path}: its own threads and models are served, too` });
   });
   test("of another release is a warning with the way to the right one", async () => {
     program("echo codex-cli 0.99.0");
@@ -63,7 +63,7 @@ describe("the Codex program", () => {
     expect(await check()).toMatchObject({ status: "warning" });
   });
   test("that is nowhere is a warning, and a fault where it was named", async () => {
-    expect(await look(codexCheck({ bin: null, wanted: true, env: { PATH: "" } }))).toMatchObject({ status: "warning", next: expect.stringContaining("npm install -g") });
+    expect(await look(codexCheck({ bin: null, wanted: true, around: { env: { PATH: "" }, home: folder, platform: "win32" } }))).toMatchObject({ status: "warning", next: expect.stringContaining("npm install -g") });
     expect(await check("/nowhere/codex")).toMatchObject({ status: "fault", next: expect.stringContaining("--codex-bin") });
   });
 });

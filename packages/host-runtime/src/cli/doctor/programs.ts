@@ -1,6 +1,6 @@
-import { homedir } from "node:os";
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import { CODEX, findCodex, versionOf } from "../../native/program.ts";
+import type { Surroundings } from "../../native/places.ts";
 import { fault, ok, warning } from "./check.ts";
 import type { Check, Finding } from "./check.ts";
 
@@ -19,21 +19,22 @@ export function nodeCheck(version: string): Check {
   };
 }
 
-/** The Codex program: its TUI is a client of ours, its app-server runs Codex's own models. */
-export function codexCheck({ bin, wanted, env }: { bin: string | null; wanted: boolean; env: NodeJS.ProcessEnv }): Check {
+/** The Codex program: its TUI is a client of ours, and its app-server runs behind us with its own threads and models. */
+export function codexCheck({ bin, wanted, around }: { bin: string | null; wanted: boolean; around: Surroundings }): Check {
   return {
     id: CODEX,
     async run(signal): Promise<Finding> {
       const install = `install it: npm install -g @openai/codex@${PROTOCOL_VERSION}`;
-      const path = await findCodex(bin, { env, home: env["HOME"] ?? homedir(), platform: process.platform });
+      const path = await findCodex(bin, around);
       if (path === null) {
         if (bin !== null) return fault(`there is no program ${bin}`, "correct --codex-bin (FOLDCAST_CODEX_BIN, codex_bin), or leave it out");
-        return warning(`no ${CODEX} on the search path${wanted ? ": no TUI, and no models of Codex itself" : ""}`, `${install}, or name it with --codex-bin FILE`);
+        return warning(`no ${CODEX} on the search path or in the usual places${wanted ? ": no TUI, and no threads and models of Codex itself" : ""}`, `${install}, or name it with --codex-bin FILE`);
       }
-      const version = await versionOf(path, env, signal);
+      const version = await versionOf(path, around.env, signal);
       if (version === null) return warning(`${path} does not say its version`, install);
-      if (version !== PROTOCOL_VERSION) return warning(`Codex ${version} at ${path}; foldcast speaks the protocol of ${PROTOCOL_VERSION}`, `most works; to be sure, ${install}`);
-      return ok(`Codex ${version} at ${path}`);
+      const role = wanted ? "its own threads and models are served, too" : "not started behind foldcast (--no-native)";
+      if (version !== PROTOCOL_VERSION) return warning(`Codex ${version} at ${path}: ${role}; foldcast speaks the protocol of ${PROTOCOL_VERSION}`, `most works; to be sure, ${install}`);
+      return ok(`Codex ${version} at ${path}: ${role}`);
     },
   };
 }

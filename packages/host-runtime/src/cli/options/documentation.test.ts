@@ -38,7 +38,7 @@ test("the configuration that the guide shows is one", () => {
 });
 
 test("every command and option that a guide names is there", () => {
-  for (const name of ["getting-started", "configuration", "troubleshooting", "chat"]) {
+  for (const name of ["getting-started", "configuration", "troubleshooting", "chat", "codex-desktop", "codex-tui"]) {
     const text = readFileSync(join(GUIDE, `${name}.md`), "utf8");
     for (const [, command = "", rest = ""] of text.matchAll(/\bfoldcast (?:-- )?([a-z-]+)([^\n`|]*)/g)) {
       if (!Object.hasOwn(COMMANDS, command)) continue;

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from "@foldcast/protocol-core/wire";
 import type { CommandSpec } from "../command.ts";
 import type { OptionTable } from "../options/option.ts";
-import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DOCTOR_OPTIONS, FEISHU_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS, THREADS_OPTIONS } from "./options.ts";
+import { APP_SERVER_OPTIONS, CHAT_OPTIONS, DEFAULT_PORT, DESKTOP_OPTIONS, DOCTOR_OPTIONS, FEISHU_OPTIONS, MODELS_OPTIONS, NO_OPTIONS, REPLAY_OPTIONS, SERVE_OPTIONS, THREADS_OPTIONS } from "./options.ts";
 
 /** Keeps the types of the options between a command's row and its code. */
 function command<O extends OptionTable>(spec: CommandSpec<O>): CommandSpec {
@@ -111,6 +111,23 @@ would use them, and at the Feishu app where one is set. Starts no model turn and
     notes: "Exit code: 0 all read, 1 some files could not be read, 2 no session found or wrong usage.",
     load: () => import("../commands/replay.ts"),
   }),
+  desktop: command({
+    summary: "let Codex Desktop start foldcast in the place of codex, or undo that",
+    verbs: {
+      enable: { operands: "", does: "set it up; what it writes and sets is said" },
+      disable: { operands: "", does: "undo exactly that" },
+      status: { operands: "", does: "what is set up, and whether it is as it was left" },
+      codex: { operands: "", does: "the real Codex program that Desktop would get" },
+    },
+    about: `Sets the variable at which Codex Desktop looks for its server, for this session and for later ones, and nothing of Desktop
+itself. With the door cli it starts a small script in the place of codex, which hands all but the app-server to the real one;
+with the door websocket it connects to a foldcast that runs from login on.`,
+    options: DESKTOP_OPTIONS,
+    examples: [["foldcast desktop enable", ""], ["foldcast desktop enable --model scripted/demo", "with a model of ours as the default"], ["foldcast desktop status --json", ""], ["foldcast desktop disable", ""]],
+    notes: `On Windows it prints the steps and changes nothing.
+Exit code: 0, or 1 when a file is not as it was written, or something that is not ours is in its place.`,
+    load: () => import("../commands/desktop.ts"),
+  }),
   feishu: command({
     summary: "talk with agents in Feishu (Lark): one folding card a turn",
     operands: "[setup|smoke]",
@@ -125,10 +142,10 @@ would use them, and at the Feishu app where one is set. Starts no model turn and
       ["FOLDCAST_FEISHU_APP_ID=cli_… FOLDCAST_FEISHU_APP_SECRET_FILE=~/secret foldcast feishu --server ws://127.0.0.1:4610", ""],
     ],
     notes: `Environment, all with FOLDCAST_FEISHU_ in front:
-  APP_ID, APP_SECRET_FILE, BASE_URL (feishu, lark or an address), LOCALE (zh, en)
+  APP_ID, APP_SECRET_FILE, BASE_URL (feishu, lark or an address), PROXY, LOCALE (zh, en)
   ALLOW_USERS, ALLOW_CHATS, APPROVERS, CLAIM=1 (the first who writes owns the bot), GROUPS (mention, all)
   DEFAULT_MODEL, CWD, FOLDERS; each also as a key of [feishu] in the configuration file
-  in milliseconds: WRITE_INTERVAL_MS, REOPEN_MS, RETRY_MS, STALE_MS, IDLE_MS, LEDGER_AGE_MS
+  in milliseconds: WRITE_INTERVAL_MS, REOPEN_MS, RETRY_MS, STALE_MS, IDLE_MS, PING_AFTER_MS, LEDGER_AGE_MS
 The first line on stdout, and the only one, is for programs: {"event":"feishu-ready","appId"}`,
     load: () => import("../commands/feishu.ts"),
   }),
