@@ -118,16 +118,28 @@ describe("what waits for an answer", () => {
     await answers(world, world.say(`/_interaction ${keyOf(asked)} approve`).messageId, /answered already/);
   });
 
+  test("is asked in the reader's language, and answered in it", async () => {
+    await using world = await startFeishu(server.url, { defaultModel: "scripted/approval", locale: "zh" });
+    const prompt = world.say("清理一下");
+    const asked = await seen(world, "the approval", ({ text }) => text.includes("批准"));
+    expect(asked.text).toContain("命令: rm -r build");
+    expect(asked.text).not.toMatch(/Approve|Command/);
+    expect(await world.fake.click({ messageId: asked.messageId, by: world.ben, text: "批准" })).toMatchObject({ toast: { type: "error", content: "你不能处理这个请求" } });
+    expect(await world.fake.click({ messageId: asked.messageId, by: world.ada, text: "批准" })).toMatchObject({ toast: { type: "success" } });
+    await answers(world, prompt.messageId, /Cleaned\.[^]*已完成/);
+    await answers(world, world.say("/status").messageId, /会话：清理一下\n模型：scripted\/approval[^]*空闲/);
+  });
+
   test("comes as text where Feishu takes no card, with the line that answers it", async () => {
     await using world = await startFeishu(server.url, { defaultModel: "scripted/approval" });
-    // The first reply is the turn's own card.
-    world.fake.planFaults({ faults: [{ id: "no card", on: { api: "message.reply", nth: 2 }, fault: { kind: "refuse", code: 200220, msg: "card content failed" } }] });
+    // One of the first two replies is the turn's own card.
+    world.fake.planFaults({ faults: [1, 2].map((nth) => ({ id: `no card ${nth}`, on: { api: "message.reply", nth }, fault: { kind: "refuse", code: 200220, msg: "card content failed" } })) });
     const prompt = world.say("clean up");
     const asked = await seen(world, "the text", ({ type, text }) => type === "text" && text.includes("rm -r build"));
     const [line] = /\/_interaction \S+ approve/.exec(asked.text)!;
     await answers(world, world.say(line).messageId, /Done/);
     await answers(world, prompt.messageId, /Cleaned/);
-    expect(world.fake.firedFaults()).toHaveLength(1);
+    expect(world.fake.firedFaults()).toHaveLength(2);
   });
 
   test("expires on its card, and a press after that is harmless", async () => {
@@ -153,6 +165,17 @@ test("buttons of a list are commands: a thread is resumed by one, a model chosen
   expect(await world.fake.click({ messageId: list.messageId, by: world.ada, text: label })).toMatchObject({ toast: { content: expect.stringContaining("a thread to come back to") } });
   expect((await answers(world, world.say("/status").messageId, /Thread: /)).text).toBe(before.text);
   expect(world.fake.broken()).toEqual([]);
+});
+
+test("a message during a turn is added to it, and has no card of its own", async () => {
+  await using world = await startFeishu(server.url, { defaultModel: "scripted/slow" });
+  world.say("go");
+  await seen(world, "the card", ({ text }) => text.includes("Beginning."));
+  world.say("and one thing more");
+  await seen(world, "the added message", ({ text }) => text.includes("Added message") && text.includes("and one thing more"));
+  await answers(world, world.say("/stop").messageId, /Interrupting/);
+  await seen(world, "the end", ({ text, card }) => text.includes("Interrupted") && card?.streaming === false);
+  expect(world.said().filter(({ type }) => type === "interactive")).toHaveLength(1);
 });
 
 test("a turn whose thread is no more does not look as if it were running", async () => {

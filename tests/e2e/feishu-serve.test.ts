@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { startFakeFeishu } from "@foldcast/feishu-channel/fake";
 import { expect, test } from "vitest";
+import { startFeishu } from "../support/feishu.ts";
 import { temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -12,6 +13,7 @@ import { until } from "../support/wait.ts";
 endToEnd();
 
 const SLOW = { schema: 1, name: "slow", turns: [{ steps: [{ message: "Beginning." }, { delayMs: 60_000 }, { message: "End." }] }] };
+const PLAIN = { schema: 1, name: "plain", turns: [{ steps: [{ message: "All is well." }] }] };
 const patient = { timeoutMs: 15_000, everyMs: 20 };
 
 async function freePort(): Promise<number> {
@@ -61,4 +63,24 @@ test("settings that cannot work are told once, and the server serves", async () 
   await until("the reason", () => (/foldcast feishu: FOLDCAST_FEISHU_APP_ID is not set.*goes on without Feishu/.test(server.stderr()) ? true : undefined), patient);
   await using client = await PlainClient.connect(server.url);
   expect(await client.wire.request("model/list", {})).toBeTruthy();
+});
+
+test("a server that dies and comes back is found again: what ran has ended, what comes runs", async () => {
+  const port = await freePort();
+  const options = { scenarios: { slow: SLOW, plain: PLAIN }, speed: 1, args: ["--port", String(port)] };
+  const first = await startServer(options);
+  await using world = await startFeishu(first.url, { defaultModel: "scripted/slow" });
+  world.say("go");
+  await until("the card", () => world.said().find(({ text }) => text.includes("Beginning.")), patient);
+  await first.stop("SIGKILL");
+  await using second = await startServer({ ...options, dataDir: first.dataDir });
+  expect(second.url).toBe(first.url);
+  const ended = await until("its end", () => world.said().find(({ text, card }) => text.includes("Interrupted") && card?.streaming === false), patient);
+  expect(ended.text).toContain("Beginning.");
+  world.say("/new");
+  world.say("/model scripted/plain");
+  world.say("hello");
+  await until("the answer", () => world.said().find(({ text, card }) => text.includes("All is well.") && card?.streaming === false), patient);
+  expect(world.said().filter(({ text }) => text.includes("Beginning."))).toHaveLength(1);
+  expect(world.fake.broken()).toEqual([]);
 });

@@ -164,7 +164,7 @@ export class FeishuChannel {
   /** Its thread is no more: the card must not look as if it were running. */
   #abandon(record: TurnRecord): void {
     const turn: Turn = { id: record.turnId, rootTurnId: record.turnId, items: [], itemsView: "full", status: "interrupted", error: null, startedAt: null, completedAt: null, durationMs: null };
-    const gone = { id: record.threadId, name: record.title, status: { type: "notLoaded" }, cwd: this.#options.settings.cwd, turns: [turn] } as unknown as Thread;
+    const gone = { id: record.threadId, name: record.title, status: { type: "notLoaded" }, cwd: this.#options.settings.cwd, preview: record.title, turns: [turn] } as unknown as Thread;
     const follower = new Follower(this.#followerDeps(), gone, null, { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread });
     follower.adopt(record);
   }
@@ -470,7 +470,7 @@ export class FeishuChannel {
     const { port, clock, log } = this.#options;
     await sendOnce({ port, clock, log, times: SEND_TIMES, isClosed: () => false }, {
       place: { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null }, body: { type: "text", text: text.replaceAll(/<(?=\/?(?:at|person)\b)/gi, "‹") },
-      uuid: `s${row.messageId}`.slice(0, 50), mark: text, triedAt: null, note: () => undefined,
+      uuid: `s${row.messageId}`.slice(0, 50), mark: JSON.stringify(text).slice(1, -1), triedAt: null, note: () => undefined,
     });
   }
 

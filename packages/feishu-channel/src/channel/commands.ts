@@ -49,7 +49,7 @@ export async function runCommand(name: CommandName, argument: string, deps: Comm
     case "status": {
       const follower = await deps.follower();
       if (follower === null) return texts.noThread;
-      return texts.status({ thread: follower.view.name ?? follower.view.id, model: follower.model ?? binding.model ?? deps.defaultModel ?? "—", cwd: follower.cwd, running: follower.runningTurn !== null });
+      return texts.status({ thread: follower.view.name ?? (follower.preview === "" ? follower.view.id : cut(follower.preview, 60)), model: follower.model ?? binding.model ?? deps.defaultModel ?? "—", cwd: follower.cwd, running: follower.runningTurn !== null });
     }
     case "history": {
       const follower = await deps.follower();
@@ -77,7 +77,7 @@ export async function runCommand(name: CommandName, argument: string, deps: Comm
       const path = resolve(isAbsolute(argument) ? argument : resolve(binding.cwd ?? deps.defaultCwd, argument));
       if (!isInFolders(deps.folders, path)) return texts.cwdRefused(deps.folders.join(", "));
       bind({ cwd: path, threadId: null });
-      return texts.cwdIs(path);
+      return texts.cwdNext(path);
     }
   }
 }

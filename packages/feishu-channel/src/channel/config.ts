@@ -10,6 +10,8 @@ export const FeishuSettings = z.object({
   appId: z.string().min(1),
   appSecret: z.string().min(1),
   baseUrl: z.string().optional(),
+  /** `environment` (HTTPS_PROXY, NO_PROXY …), `none`, or the address of one. */
+  proxy: z.string().default("environment"),
   allowUsers: z.array(z.string()).default([]),
   allowChats: z.array(z.string()).default([]),
   approvers: z.array(z.string()).default([]),
@@ -45,6 +47,7 @@ export function environmentFeishu(environment: Readonly<Record<string, string | 
   };
   const plain = (text: string): string => text;
   take("BASE_URL", "baseUrl", plain);
+  take("PROXY", "proxy", plain);
   take("APP_ID", "appId", plain);
   take("ALLOW_USERS", "allowUsers", (text) => list.parse(text));
   take("ALLOW_CHATS", "allowChats", (text) => list.parse(text));

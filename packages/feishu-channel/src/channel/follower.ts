@@ -34,6 +34,8 @@ export class Follower {
   readonly view: ThreadView;
   cwd: string;
   model: string | null;
+  /** The beginning of its first prompt; empty before that. */
+  preview: string;
   /** Ids of requests that came since the last connection. */
   readonly asked = new Set<RequestId>();
   readonly #deps: FollowerDeps;
@@ -47,6 +49,7 @@ export class Follower {
     this.home = home;
     this.view = viewOfThread(thread, thread.turns);
     this.cwd = thread.cwd;
+    this.preview = thread.preview;
     this.model = model;
   }
 
@@ -70,6 +73,7 @@ export class Follower {
 
   /** The turn that a message began, as its request or the thread says: noted now, whatever has told of it so far. */
   begin(turnId: string, beginning: Beginning): void {
+    if (this.preview === "") this.preview = beginning.title;
     const at = this.#beginnings.indexOf(beginning);
     if (at !== -1) this.#beginnings.splice(at, 1);
     if (this.#deliveries.has(turnId) || this.#deps.delivery.table.get(turnId) !== null) return;

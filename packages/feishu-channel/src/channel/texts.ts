@@ -17,6 +17,7 @@ interface ChannelTexts {
   needName: string;
   forked: string;
   cwdIs(cwd: string): string;
+  cwdNext(cwd: string): string;
   cwdRefused(folders: string): string;
   modelIs(model: string): string;
   noModel(id: string): string;
@@ -52,7 +53,10 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     stale: "这条消息发出已久，没有执行。需要的话请重新发送。",
     unsupported: (kind) => `暂不支持这种消息：${kind}。`,
     unknownCommand: (name) => `没有命令 /${name}。发送 /help 查看全部命令；以 // 开头可发送普通文本。`,
-    help: "/new 新会话 · /threads 会话列表 · /model 选择模型 · /stop 中断 · /status 状态 · /history 最近的回合 · /fork 分叉 · /rename 重命名 · /cwd 目录 · //文本 发送以斜杠开头的文本",
+    help: [
+      "/new 开始新会话", "/threads 列出会话，点按钮恢复", "/model 选择模型", "/stop 中断当前回合", "/status 当前状态", "/history 最近的回合", "/fork 分叉当前会话", "/rename 名称 重命名", "/cwd 目录 更换工作目录",
+      "//文本 发送以斜杠开头的文本",
+    ].join("\n"),
     newThread: "下一条消息将开始新会话。",
     noThread: "这里还没有会话，发送一条消息即可开始。",
     notRunning: "当前没有正在运行的回合。",
@@ -62,6 +66,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     needName: "请给出名称：/rename 新名称",
     forked: "已分叉，后续消息进入新会话。",
     cwdIs: (cwd) => `目录：${cwd}`,
+    cwdNext: (cwd) => `目录：${cwd}。下一条消息会在这里开始新会话。`,
     cwdRefused: (folders) => `这里只能使用以下目录：${folders}`,
     modelIs: (model) => `模型：${model}`,
     noModel: (id) => `没有模型 ${id}。发送 /model 查看全部。`,
@@ -95,7 +100,10 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     stale: "This message is too old and was not carried out. Send it again if it is still needed.",
     unsupported: (kind) => `Messages of this kind cannot be used: ${kind}.`,
     unknownCommand: (name) => `There is no command /${name}. /help lists all; a text that begins with a slash is sent with //.`,
-    help: "/new new thread · /threads list and resume · /model choose · /stop interrupt · /status · /history recent turns · /fork · /rename NAME · /cwd FOLDER · //text sends a text with a slash",
+    help: [
+      "/new begin a new thread", "/threads list threads; a button resumes one", "/model choose a model", "/stop interrupt the turn", "/status what runs here", "/history the last turns", "/fork fork this thread",
+      "/rename NAME", "/cwd FOLDER where agents work", "//text send a text that begins with a slash",
+    ].join("\n"),
     newThread: "The next message begins a new thread.",
     noThread: "There is no thread here yet; send a message to begin one.",
     notRunning: "No turn is running.",
@@ -105,6 +113,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     needName: "Give a name: /rename NAME",
     forked: "Forked; what follows goes to the new thread.",
     cwdIs: (cwd) => `Folder: ${cwd}`,
+    cwdNext: (cwd) => `Folder: ${cwd}. The next message begins a new thread there.`,
     cwdRefused: (folders) => `Only these folders can be used here: ${folders}`,
     modelIs: (model) => `Model: ${model}`,
     noModel: (id) => `There is no model ${id}. /model lists all.`,

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import { CALLBACKS, createFeishuPort, EVENTS, type FeishuSettings, missingScopes, NEEDED_SCOPES, type Subscriptions, USEFUL_SCOPES } from "@foldcast/feishu-channel";
-import { feishuSettings } from "../feishu/channel.ts";
+import { CALLBACKS, type createFeishuPort, EVENTS, type FeishuSettings, missingScopes, NEEDED_SCOPES, type Subscriptions, USEFUL_SCOPES } from "@foldcast/feishu-channel";
+import { feishuSettings, portOf } from "../feishu/channel.ts";
 import { feishuFromFile } from "../feishu/from-file.ts";
 import type { ConfigFile } from "../options/config-file.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,7 +25,7 @@ export function feishuChecks({ env, file, wanted }: { readonly env: NodeJS.Proce
   let port: Port;
   try {
     settings = feishuSettings(source.env, source.given);
-    port = createFeishuPort({ appId: settings.appId, appSecret: settings.appSecret, ...(settings.baseUrl === undefined ? {} : { baseUrl: settings.baseUrl }) });
+    port = portOf(settings);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return [{ id: "feishu", run: () => fault(why, error instanceof UsageError ? "foldcast feishu setup says where each of them comes from" : null) }];
@@ -56,7 +56,7 @@ export function feishuChecks({ env, file, wanted }: { readonly env: NodeJS.Proce
 function appFinding(bot: Awaited<ReturnType<Port["botInfo"]>>, { appId, baseUrl }: FeishuSettings): Finding {
   if (bot.kind === "ok") return ok(`${appId} answers; the bot is called ${bot.value.name}`);
   const where = baseUrl === undefined || baseUrl === "feishu" ? "open.feishu.cn" : baseUrl === "lark" ? "open.larksuite.com" : baseUrl;
-  if (bot.kind === "uncertain" || bot.refusal.kind === "unreachable") return fault(`${where} cannot be reached: ${wordsOf(bot)}`, "look at the network, at HTTPS_PROXY and NO_PROXY, and at base_url (feishu, lark or an address)");
+  if (bot.kind === "uncertain" || bot.refusal.kind === "unreachable") return fault(`${where} cannot be reached: ${wordsOf(bot)}`, "look at the network, at proxy (HTTPS_PROXY, NO_PROXY), and at base_url (feishu, lark or an address)");
   if (bot.refusal.kind === "unauthorized") return fault(`${where} takes neither this app id nor this secret: ${wordsOf(bot)}`, "copy both again from the console (Credentials & Basic Info, 凭证与基础信息); an app of Lark needs base_url = \"lark\"");
   return fault(`${where} refuses the app: ${wordsOf(bot)}`, `is the ability Bot on (${STEPS.bot})? ${PUBLISH}`);
 }

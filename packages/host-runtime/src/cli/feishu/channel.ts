@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { createFeishuPort, Documents, environmentFeishu, FeishuChannel, FeishuSettings } from "@foldcast/feishu-channel";
+import { createFeishuPort, Documents, environmentFeishu, FeishuChannel, FeishuSettings, type PlatformLog } from "@foldcast/feishu-channel";
 import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { StoreLock, StoreLockedError } from "../../store/lock.ts";
 import { loadSqlDriver } from "../../store/sqlite-driver.ts";
@@ -63,15 +63,17 @@ function secretIn(file: string): string {
   return secret;
 }
 
+/** The app's side; nothing is sent yet. Throws where it can never work, or the SDK is not installed. */
+export function portOf({ appId, appSecret, baseUrl, proxy }: FeishuSettings, log?: PlatformLog): Port {
+  return createFeishuPort({ appId, appSecret, proxy, ...(baseUrl === undefined ? {} : { baseUrl }), ...(log === undefined ? {} : { log }) });
+}
+
 /** Starts the channel on this data folder. Rejects when the server or the app cannot be used, or another process uses it. */
 export async function startChannel({ env, dataDir, connect, given, locks, log }: ChannelSource): Promise<RunningChannel> {
   const settings = feishuSettings(env, given);
   const driver = loadSqlDriver();
   if (driver === null) throw new UsageError("the Feishu channel keeps a ledger in SQLite, and this Node has none: install better-sqlite3, or use Node 22.13 or later");
-  const port = createFeishuPort({
-    appId: settings.appId, appSecret: settings.appSecret, ...(settings.baseUrl === undefined ? {} : { baseUrl: settings.baseUrl }),
-    log: { error: (line) => log(line, {}), warn: (line) => log(line, {}), info: () => undefined, debug: () => undefined },
-  });
+  const port = portOf(settings, { error: (line) => log(line, {}), warn: (line) => log(line, {}), info: () => undefined, debug: () => undefined });
   const lock = locks === null ? null : await takeApp(driver, locks, settings, log);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const database = driver(join(dataDir, "feishu.sqlite"));

@@ -1,11 +1,11 @@
-import { CALLBACKS, createFeishuPort, EVENTS, NEEDED_SCOPES, USEFUL_SCOPES } from "@foldcast/feishu-channel";
+import { CALLBACKS, type createFeishuPort, EVENTS, NEEDED_SCOPES, USEFUL_SCOPES } from "@foldcast/feishu-channel";
 import { overall, runChecks } from "../doctor/check.ts";
 import type { Check, Finding } from "../doctor/check.ts";
 import { fault, ok } from "../doctor/check.ts";
 import { feishuChecks } from "../doctor/feishu.ts";
 import { report } from "../doctor/report.ts";
 import type { ConfigFile } from "../options/config-file.ts";
-import { feishuSettings } from "./channel.ts";
+import { feishuSettings, portOf } from "./channel.ts";
 import { feishuFromFile } from "./from-file.ts";
 
 const names = (list: readonly string[]): string => list.map((name) => `     ${name}\n`).join("");
@@ -62,8 +62,7 @@ function connectionCheck(env: NodeJS.ProcessEnv, file: ConfigFile | null): Check
       const source = feishuFromFile(file, env);
       let port: ReturnType<typeof createFeishuPort>;
       try {
-        const { appId, appSecret, baseUrl } = feishuSettings(source.env, source.given);
-        port = createFeishuPort({ appId, appSecret, ...(baseUrl === undefined ? {} : { baseUrl }) });
+        port = portOf(feishuSettings(source.env, source.given));
       } catch {
         return null;
       }

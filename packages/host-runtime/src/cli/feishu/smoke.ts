@@ -1,8 +1,8 @@
-import { createFeishuPort } from "@foldcast/feishu-channel";
+import type { createFeishuPort } from "@foldcast/feishu-channel";
 import { embeddedTransport } from "../../chat/transports.ts";
 import { stopHost } from "../start-host.ts";
 import type { RunningHost } from "../start-host.ts";
-import { feishuSettings, startChannel } from "./channel.ts";
+import { feishuSettings, portOf, startChannel } from "./channel.ts";
 
 export interface SmokeCall {
   readonly running: RunningHost;
@@ -16,7 +16,7 @@ const PATIENCE_MS = 60_000;
 /** One scripted turn in a temporary group of a real app: sent, read back, deleted. Gives the exit code. */
 export async function runSmoke({ running, env, log, out }: SmokeCall): Promise<number> {
   const settings = feishuSettings(env);
-  const port = createFeishuPort({ appId: settings.appId, appSecret: settings.appSecret, ...(settings.baseUrl === undefined ? {} : { baseUrl: settings.baseUrl }) });
+  const port = portOf(settings);
   let chatId: string | null = null;
   try {
     const made = await port.createChat({ name: "foldcast smoke test", openIds: settings.allowUsers.slice(0, 1) });

@@ -70,6 +70,7 @@ export const FEISHU_SETTINGS = {
   "feishu-app-id": { kind: text("the id of an app"), key: "feishu.app_id", does: "the app, `cli_…`" },
   "feishu-app-secret-file": { kind: file(), key: "feishu.app_secret_file", does: "the file that holds its secret" },
   "feishu-base-url": { kind: text("feishu, lark or an address"), key: "feishu.base_url", defaultWords: "`feishu`", does: "`feishu`, `lark`, or an address" },
+  "feishu-proxy": { kind: text("environment, none or an address"), key: "feishu.proxy", default: "environment", does: "the way to Feishu: `environment` (HTTPS_PROXY, NO_PROXY), `none`, or the address of a proxy" },
   "feishu-allow-users": { kind: list(text("the id of a person")), key: "feishu.allow_users", does: "who may talk to the bot" },
   "feishu-allow-chats": { kind: list(text("the id of a chat")), key: "feishu.allow_chats", does: "groups whose members may" },
   "feishu-approvers": { kind: list(text("the id of a person")), key: "feishu.approvers", does: "who may answer approvals beside the person that started the turn" },
