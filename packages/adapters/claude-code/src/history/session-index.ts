@@ -1,5 +1,4 @@
-import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, DiagnosticCounter, fileState, type FileState, stillBeginsWith, recordsOf, turnLines, type TurnLine } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, type KeptFile, recordsOf, ScannedFile, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
 import { type KeptScan, SessionScan } from "./session-scan.ts";
 import { describeFile, isSubAgentFile, subAgentsOfCalls, type SessionFile } from "./session-file.ts";
@@ -7,38 +6,27 @@ import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 
 /** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
-const KEPT_VERSION = 2;
-interface KeptIndex {
+const KEPT_VERSION = 3;
+interface KeptIndex extends KeptFile {
   version: number;
   file: string;
-  state: FileState;
   scan: KeptScan;
-  counted: string[];
-  diagnostics: HistoryDiagnostic[];
 }
 
 /** Index of one saved session; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
-  readonly file: string;
+  readonly #file: ScannedFile<SessionScan>;
   #about: SessionFile;
-  #diagnostics: DiagnosticCounter;
-  #scan: SessionScan;
-  #state: FileState;
   #subAgents: ReadonlyMap<string, string>;
-  /** Turns whose peculiarities are already counted: reading them again must not count again. */
-  readonly #counted: Set<string>;
-  #refreshing: Promise<boolean> = Promise.resolve(false);
 
-  constructor({ scan, about, state, diagnostics, subAgents, counted }: {
-    scan: SessionScan; about: SessionFile; state: FileState; diagnostics: DiagnosticCounter; subAgents: ReadonlyMap<string, string>; counted: readonly string[];
-  }) {
-    this.file = about.file;
-    this.#scan = scan;
+  constructor(file: ScannedFile<SessionScan>, about: SessionFile, subAgents: ReadonlyMap<string, string>) {
+    this.#file = file;
     this.#about = about;
-    this.#state = state;
-    this.#diagnostics = diagnostics;
     this.#subAgents = subAgents;
-    this.#counted = new Set(counted);
+  }
+
+  get file(): string {
+    return this.#about.file;
   }
 
   get nativeSessionId(): string {
@@ -62,25 +50,20 @@ export class SessionIndex implements HistoryIndex {
   }
 
   get diagnostics(): readonly HistoryDiagnostic[] {
-    return this.#diagnostics.list();
+    return this.#file.diagnostics.list();
   }
 
   async *read(from: number, to: number): AsyncIterable<{ index: number; events: readonly HarnessEvent[] }> {
-    const turns = this.#scan.ownTurns.turns.slice(Math.max(0, from), Math.max(0, to));
-    if (turns.length === 0) return;
-    const file = await open(this.file);
-    try {
-      let index = Math.max(0, from);
-      for await (const { turn, lines } of turnLines(turns, file)) yield { index: index++, events: this.#eventsOf(turn, lines) };
-    } finally {
-      await file.close();
-    }
+    let index = Math.max(0, from);
+    const turns = this.#scan.ownTurns.turns.slice(index, Math.max(0, to));
+    for await (const events of this.#file.read(turns, (...turn) => this.#eventsOf(...turn))) yield { index: index++, events };
   }
 
   refresh(): Promise<boolean> {
-    const run = (): Promise<boolean> => this.#refresh();
-    this.#refreshing = this.#refreshing.then(run, run);
-    return this.#refreshing;
+    return this.#file.refresh(async () => {
+      this.#about = await describeFile(this.file, this.#scan);
+      this.#subAgents = await subAgentsOfCalls(this.#about);
+    });
   }
 
   /** Offset behind the last line of a turn; null where there is no such turn. */
@@ -91,17 +74,18 @@ export class SessionIndex implements HistoryIndex {
 
   snapshot(): KeptIndex | undefined {
     const scan = this.#scan.keep();
-    return scan === null ? undefined : { version: KEPT_VERSION, file: this.file, state: this.#state, scan, counted: [...this.#counted], diagnostics: this.#diagnostics.list() };
+    return scan === null ? undefined : { version: KEPT_VERSION, file: this.file, scan, ...this.#file.keep() };
   }
 
-  /** Nothing is held open between calls. */
   close(): Promise<void> {
     return Promise.resolve();
   }
 
-  #eventsOf(turn: IndexedTurn, lines: readonly TurnLine[]): HarnessEvent[] {
-    const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
-    this.#counted.add(turn.key);
+  get #scan(): SessionScan {
+    return this.#file.scan;
+  }
+
+  #eventsOf(turn: IndexedTurn, lines: readonly TurnLine[], diagnostics: DiagnosticCounter): HarnessEvent[] {
     return turnEvents(turn, recordsOf(lines, diagnostics), {
       sessionId: this.#about.sessionId,
       cwd: this.#scan.cwd,
@@ -110,26 +94,6 @@ export class SessionIndex implements HistoryIndex {
       diagnostics,
     });
   }
-
-  async #refresh(): Promise<boolean> {
-    const file = await open(this.file);
-    try {
-      const change = await changeSince(file, this.#state);
-      if (change === "same") return false;
-      if (change === "rewritten") {
-        this.#diagnostics = new DiagnosticCounter();
-        this.#scan = new SessionScan(this.#diagnostics, isSubAgentFile(this.file));
-        this.#counted.clear();
-      }
-      await this.#scan.read(file);
-      this.#state = await fileState(file, this.#scan.scanned);
-      this.#about = await describeFile(this.file, this.#scan);
-      this.#subAgents = await subAgentsOfCalls(this.#about);
-      return true;
-    } finally {
-      await file.close();
-    }
-  }
 }
 
 /**
@@ -137,24 +101,15 @@ export class SessionIndex implements HistoryIndex {
  * or holds no session.
  */
 export async function openSession(path: string, known?: unknown): Promise<SessionIndex> {
-  const file = await open(path);
-  try {
-    const kept = await fittingIndex(known, path, file);
-    const diagnostics = new DiagnosticCounter();
-    for (const { code, count, sample } of kept?.diagnostics ?? []) diagnostics.count(code, sample, count);
-    const scan = new SessionScan(diagnostics, isSubAgentFile(path), kept?.scan);
-    await scan.read(file);
-    if (scan.lines === 0) throw new Error(`${path} holds no Claude Code session`);
-    const about = await describeFile(path, scan);
-    return new SessionIndex({ scan, about, state: await fileState(file, scan.scanned), diagnostics, subAgents: await subAgentsOfCalls(about), counted: kept?.counted ?? [] });
-  } finally {
-    await file.close();
-  }
+  const kept = keptIndex(known, path);
+  const file = await ScannedFile.open(path, (diagnostics, fromKept) => new SessionScan(diagnostics, isSubAgentFile(path), fromKept ? kept?.scan : undefined), kept);
+  if (file.scan.lines === 0) throw new Error(`${path} holds no Claude Code session`);
+  const about = await describeFile(path, file.scan);
+  return new SessionIndex(file, about, await subAgentsOfCalls(about));
 }
 
-/** Another version of the index, another file or one that was rewritten: null, and the file is read from its beginning. */
-async function fittingIndex(known: unknown, path: string, file: FileHandle): Promise<KeptIndex | null> {
+/** Null for another version of the index, or one of another file. */
+function keptIndex(known: unknown, path: string): KeptIndex | null {
   const kept = known as Partial<KeptIndex> | null | undefined;
-  if (kept?.version !== KEPT_VERSION || kept.file !== path || kept.state === undefined) return null;
-  return (await stillBeginsWith(file, kept.state)) ? (kept as KeptIndex) : null;
+  return kept?.version === KEPT_VERSION && kept.file === path && kept.state !== undefined ? (kept as KeptIndex) : null;
 }

@@ -1,6 +1,5 @@
-import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { changeSince, DiagnosticCounter, fileState, type FileState, recordsOf, turnLines, type TurnLine } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, recordsOf, ScannedFile, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { findRollout } from "./fork-parent.ts";
 import { idsInName } from "./session-meta.ts";
@@ -16,27 +15,20 @@ const MAX_FORKS = 32;
 
 /** Index of one rollout; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
-  readonly file: string;
-  #diagnostics: DiagnosticCounter;
-  #scan: SessionScan;
-  #state: FileState;
-  /** The name that the person gave it, or Codex; it stands in a list beside the rollouts. */
-  #name: string | null;
+  readonly #file: ScannedFile<SessionScan>;
   /** The rollout that this one goes on from, as far as it counts; a fork's file holds only what came after. */
   readonly #parent: SessionIndex | null;
-  /** Turns whose peculiarities are already counted: reading them again must not count again. */
-  readonly #counted = new Set<string>();
-  #refreshing: Promise<boolean> = Promise.resolve(false);
+  /** The name that the person gave it, or Codex; it stands in a list beside the rollouts. */
+  #name: string | null;
 
-  constructor({ file, scan, state, diagnostics, parent, name }: {
-    file: string; scan: SessionScan; state: FileState; diagnostics: DiagnosticCounter; parent: SessionIndex | null; name: string | null;
-  }) {
-    this.file = file;
-    this.#scan = scan;
-    this.#state = state;
-    this.#diagnostics = diagnostics;
+  constructor(file: ScannedFile<SessionScan>, parent: SessionIndex | null, name: string | null) {
+    this.#file = file;
     this.#parent = parent;
     this.#name = name;
+  }
+
+  get file(): string {
+    return this.#file.path;
   }
 
   get nativeSessionId(): string {
@@ -63,25 +55,34 @@ export class SessionIndex implements HistoryIndex {
   }
 
   get diagnostics(): readonly HistoryDiagnostic[] {
-    return this.#diagnostics.list();
+    return this.#file.diagnostics.list();
   }
 
   async *read(from: number, to: number): AsyncIterable<ReadTurn> {
     const inherited = this.#inherited().length;
     const first = Math.max(0, from);
     if (this.#parent !== null && first < inherited) yield* this.#parent.read(first, Math.min(Math.max(0, to), inherited));
-    yield* this.#readOwn(Math.max(0, first - inherited), Math.max(0, to - inherited), inherited);
+    const own = this.#scan.list.turns;
+    let index = Math.max(0, first - inherited);
+    const turns = own.slice(index, Math.max(0, to - inherited));
+    const last = own.at(-1);
+    for await (const events of this.#file.read(turns, (turn, lines, diagnostics) => this.#eventsOf(turn, outcomeOf(turn, turn === last), lines, diagnostics))) {
+      yield { index: inherited + index++, events };
+    }
   }
 
   refresh(): Promise<boolean> {
-    const run = (): Promise<boolean> => this.#refresh();
-    this.#refreshing = this.#refreshing.then(run, run);
-    return this.#refreshing;
+    return this.#file.refresh(async () => {
+      this.#name = await nameOf(this.nativeSessionId, this.file);
+    });
   }
 
-  /** Nothing is held open between calls. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  get #scan(): SessionScan {
+    return this.#file.scan;
   }
 
   /** A fork may have taken back turns of its parent. */
@@ -91,45 +92,8 @@ export class SessionIndex implements HistoryIndex {
     return turns.slice(0, Math.max(0, turns.length - this.#scan.takenBack));
   }
 
-  async *#readOwn(from: number, to: number, shift: number): AsyncIterable<ReadTurn> {
-    const all = this.#scan.list.turns;
-    const turns = all.slice(from, to);
-    if (turns.length === 0) return;
-    const file = await open(this.file);
-    try {
-      let index = from;
-      for await (const { turn, lines } of turnLines(turns, file)) {
-        yield { index: shift + index, events: this.#eventsOf(turn, outcomeOf(turn, index === all.length - 1), lines) };
-        index++;
-      }
-    } finally {
-      await file.close();
-    }
-  }
-
-  #eventsOf(turn: IndexedTurn, outcome: TurnOutcome, lines: readonly TurnLine[]): HarnessEvent[] {
-    const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
-    this.#counted.add(turn.key);
+  #eventsOf(turn: IndexedTurn, outcome: TurnOutcome, lines: readonly TurnLine[], diagnostics: DiagnosticCounter): HarnessEvent[] {
     return turnEvents({ turn, outcome, records: recordsOf(lines, diagnostics), sessionId: this.nativeSessionId, cwd: this.cwd, diagnostics });
-  }
-
-  async #refresh(): Promise<boolean> {
-    const file = await open(this.file);
-    try {
-      const change = await changeSince(file, this.#state);
-      if (change === "same") return false;
-      if (change === "rewritten") {
-        this.#diagnostics = new DiagnosticCounter();
-        this.#scan = new SessionScan(this.#diagnostics);
-        this.#counted.clear();
-      }
-      await this.#scan.read(file);
-      this.#state = await fileState(file, this.#scan.scanned);
-      this.#name = await nameOf(this.nativeSessionId, this.file);
-      return true;
-    } finally {
-      await file.close();
-    }
   }
 }
 
@@ -150,18 +114,11 @@ export async function openSession(path: string): Promise<SessionIndex> {
 
 /** `before`: the ordinal up to which a fork of this session knows it. `forks`: the files that led here. */
 async function openPart(path: string, before: number | null, forks: readonly string[]): Promise<SessionIndex> {
-  const file = await open(path);
-  try {
-    const diagnostics = new DiagnosticCounter();
-    const scan = new SessionScan(diagnostics, before);
-    await scan.read(file);
-    if (scan.lines === 0) throw new Error(`${path} holds no Codex session`);
-    const parent = await openParent(path, scan, [...forks, path], diagnostics);
-    const name = await nameOf(scan.meta?.id ?? null, path);
-    return new SessionIndex({ file: path, scan, state: await fileState(file, scan.scanned), diagnostics, parent, name });
-  } finally {
-    await file.close();
-  }
+  const file = await ScannedFile.open(path, (diagnostics) => new SessionScan(diagnostics, before));
+  const { scan, diagnostics } = file;
+  if (scan.lines === 0) throw new Error(`${path} holds no Codex session`);
+  const parent = await openParent(path, scan, [...forks, path], diagnostics);
+  return new SessionIndex(file, parent, await nameOf(scan.meta?.id ?? null, path));
 }
 
 async function openParent(path: string, scan: SessionScan, forks: readonly string[], diagnostics: DiagnosticCounter): Promise<SessionIndex | null> {

@@ -1,5 +1,4 @@
-import { open } from "node:fs/promises";
-import { changeSince, DiagnosticCounter, fileState, type FileState, turnLines, type TurnLine } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, ScannedFile, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
 import { decode } from "./dialects.ts";
 import { FileTexts } from "./edits.ts";
@@ -15,23 +14,18 @@ const BLOB_MARK = "\"blobref:";
 
 /** Index of one saved session; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
-  readonly file: string;
+  readonly #file: ScannedFile<SessionScan>;
   #about: SessionFile;
-  #diagnostics: DiagnosticCounter;
-  #scan: SessionScan;
-  #state: FileState;
   readonly #side: SideFiles;
-  /** Turns whose peculiarities are already counted: reading them again must not count again. */
-  readonly #counted = new Set<string>();
-  #refreshing: Promise<boolean> = Promise.resolve(false);
 
-  constructor(file: string, scan: SessionScan, about: SessionFile, state: FileState, diagnostics: DiagnosticCounter) {
-    this.file = file;
-    this.#scan = scan;
+  constructor(file: ScannedFile<SessionScan>, about: SessionFile) {
+    this.#file = file;
     this.#about = about;
-    this.#state = state;
-    this.#diagnostics = diagnostics;
-    this.#side = new SideFiles(file);
+    this.#side = new SideFiles(file.path);
+  }
+
+  get file(): string {
+    return this.#file.path;
   }
 
   get nativeSessionId(): string {
@@ -51,40 +45,31 @@ export class SessionIndex implements HistoryIndex {
   }
 
   get turns(): readonly HistoryTurn[] {
-    return this.#scan.turns.turns;
+    return this.#file.scan.turns.turns;
   }
 
   get diagnostics(): readonly HistoryDiagnostic[] {
-    const { undone } = this.#scan.turns;
-    return [...this.#diagnostics.list(), ...(undone === 0 ? [] : [{ code: "turn.takenBack", count: undone, sample: null }])];
+    const { undone } = this.#file.scan.turns;
+    return [...this.#file.diagnostics.list(), ...(undone === 0 ? [] : [{ code: "turn.takenBack", count: undone, sample: null }])];
   }
 
   async *read(from: number, to: number): AsyncGenerator<{ index: number; events: readonly HarnessEvent[] }> {
-    const turns = this.#scan.turns.turns.slice(Math.max(0, from), Math.max(0, to));
-    if (turns.length === 0) return;
-    const file = await open(this.file);
-    try {
-      let index = Math.max(0, from);
-      for await (const { turn, lines } of turnLines(turns, file, (text) => text.includes(BLOB_MARK))) yield { index: index++, events: await this.#eventsOf(turn, lines) };
-    } finally {
-      await file.close();
-    }
+    let index = Math.max(0, from);
+    const turns = this.#file.scan.turns.turns.slice(index, Math.max(0, to));
+    for await (const events of this.#file.read(turns, (...turn) => this.#eventsOf(...turn), (text) => text.includes(BLOB_MARK))) yield { index: index++, events };
   }
 
   refresh(): Promise<boolean> {
-    const run = (): Promise<boolean> => this.#refresh();
-    this.#refreshing = this.#refreshing.then(run, run);
-    return this.#refreshing;
+    return this.#file.refresh(async () => {
+      this.#about = await describeFile(this.file, this.#file.scan);
+    });
   }
 
-  /** Nothing is held open between calls. */
   close(): Promise<void> {
     return Promise.resolve();
   }
 
-  async #eventsOf(turn: IndexedTurn, lines: readonly TurnLine[]): Promise<HarnessEvent[]> {
-    const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
-    this.#counted.add(turn.key);
+  async #eventsOf(turn: IndexedTurn, lines: readonly TurnLine[], diagnostics: DiagnosticCounter): Promise<HarnessEvent[]> {
     const noted: NotedLine[] = [];
     for (const line of lines) {
       if (line.record === null) {
@@ -110,25 +95,6 @@ export class SessionIndex implements HistoryIndex {
     const text = key === null ? null : await this.#side.copy(key);
     if (key === null || text !== null) files.know(path, text);
   }
-
-  async #refresh(): Promise<boolean> {
-    const file = await open(this.file);
-    try {
-      const change = await changeSince(file, this.#state);
-      if (change === "same") return false;
-      if (change === "rewritten") {
-        this.#diagnostics = new DiagnosticCounter();
-        this.#scan = new SessionScan(this.#diagnostics);
-        this.#counted.clear();
-      }
-      await this.#scan.read(file);
-      this.#state = await fileState(file, this.#scan.scanned);
-      this.#about = await describeFile(this.file, this.#scan);
-      return true;
-    } finally {
-      await file.close();
-    }
-  }
 }
 
 /** What set a turn off, from its first line. */
@@ -145,14 +111,7 @@ function modelOf(lines: readonly NotedLine[]): string | null {
 
 /** Indexes a file. Rejects with a readable message when it cannot be read or holds no session. */
 export async function openSession(path: string): Promise<SessionIndex> {
-  const file = await open(path);
-  try {
-    const diagnostics = new DiagnosticCounter();
-    const scan = new SessionScan(diagnostics);
-    await scan.read(file);
-    if (!scan.isOurs) throw new Error(`${path} holds no Kimi session`);
-    return new SessionIndex(path, scan, await describeFile(path, scan), await fileState(file, scan.scanned), diagnostics);
-  } finally {
-    await file.close();
-  }
+  const file = await ScannedFile.open(path, (diagnostics) => new SessionScan(diagnostics));
+  if (!file.scan.isOurs) throw new Error(`${path} holds no Kimi session`);
+  return new SessionIndex(file, await describeFile(path, file.scan));
 }

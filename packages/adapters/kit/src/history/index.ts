@@ -2,3 +2,4 @@ export { DiagnosticCounter, sampleOf } from "./diagnostics.ts";
 export { changeSince, fileState, stillBeginsWith, type FileChange, type FileState } from "./growth.ts";
 export { PieceList } from "./pieces.ts";
 export { recordsOf, turnLines, type TurnLine } from "./turn-lines.ts";
+export { ScannedFile, type KeptFile } from "./scanned-file.ts";
