@@ -19,7 +19,7 @@ type Message = ReturnType<FeishuWorld["said"]>[number];
 
 let server: RunningServer;
 beforeAll(async () => {
-  server = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--interaction-expiry-ms", "1500"] });
+  server = await startServer({ scenarios: SCENARIOS, speed: 1 });
 });
 afterAll(() => server.stop());
 
@@ -36,7 +36,7 @@ async function turnsOf(client: PlainClient): Promise<Turn[]> {
 }
 const prompts = (turns: readonly Turn[]): string[] => turns.flatMap(({ items }) => items.flatMap((item) => (item.type === "userMessage" ? item.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [])));
 
-describe("chats, topics and people", () => {
+describe.concurrent("chats, topics and people", () => {
   test("each topic is a session of its own, answered in the topic", async () => {
     await using world = await startFeishu(server.url, { defaultModel: "scripted/plain" });
     const { fake, ada } = world;
@@ -101,7 +101,7 @@ describe("chats, topics and people", () => {
   });
 });
 
-describe("what waits for an answer", () => {
+describe.concurrent("what waits for an answer", () => {
   const keyOf = (asked: Message): string => /"interaction_id":"([^"]+)"/.exec(JSON.stringify(asked.card?.card))![1]!;
   const approval = (world: FeishuWorld): Promise<Message> => seen(world, "the approval", ({ text }) => text.includes("Approve") && text.includes("Deny"));
 
@@ -143,7 +143,8 @@ describe("what waits for an answer", () => {
   });
 
   test("expires on its card, and a press after that is harmless", async () => {
-    await using world = await startFeishu(server.url, { defaultModel: "scripted/approval" });
+    await using impatient = await startServer({ scenarios: SCENARIOS, args: ["--interaction-expiry-ms", "1000"] });
+    await using world = await startFeishu(impatient.url, { defaultModel: "scripted/approval" });
     const prompt = world.say("clean up");
     const asked = await approval(world);
     const expired = await seen(world, "the expired card", ({ messageId, text }) => messageId === asked.messageId && text.includes("Expired"));
@@ -155,7 +156,7 @@ describe("what waits for an answer", () => {
   });
 });
 
-test("buttons of a list are commands: a thread is resumed by one, a model chosen", async () => {
+test.concurrent("buttons of a list are commands: a thread is resumed by one, a model chosen", async () => {
   await using world = await startFeishu(server.url, { defaultModel: "scripted/plain" });
   await answers(world, world.say("a thread to come back to").messageId, /All is well/);
   const before = await answers(world, world.say("/status").messageId, /Thread: /);
@@ -167,7 +168,7 @@ test("buttons of a list are commands: a thread is resumed by one, a model chosen
   expect(world.fake.broken()).toEqual([]);
 });
 
-test("a message during a turn is added to it, and has no card of its own", async () => {
+test.concurrent("a message during a turn is added to it, and has no card of its own", async () => {
   await using world = await startFeishu(server.url, { defaultModel: "scripted/slow" });
   world.say("go");
   await seen(world, "the card", ({ text }) => text.includes("Beginning."));
@@ -178,7 +179,7 @@ test("a message during a turn is added to it, and has no card of its own", async
   expect(world.said().filter(({ type }) => type === "interactive")).toHaveLength(1);
 });
 
-test("a turn whose thread is no more does not look as if it were running", async () => {
+test.concurrent("a turn whose thread is no more does not look as if it were running", async () => {
   await using world = await startFeishu(server.url, { defaultModel: "scripted/slow" });
   world.say("go");
   await seen(world, "the card", ({ text }) => text.includes("Beginning."));

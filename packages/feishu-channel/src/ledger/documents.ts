@@ -21,16 +21,20 @@ export interface Table<T> {
 
 /**
  * What the channel must still know after a crash: what was delivered, which messages were seen, who is bound to which
- * thread, which buttons are good. Every `put` is durable when it returns (WAL, full synchronisation at commit).
+ * thread, which buttons are good. Every `put` outlives this process when it returns, however that dies. What a power cut
+ * may take is up to `onWrite`: a commit that waited for the disk would hold up every other chat, twenty times a turn.
  */
 export class Documents {
   readonly #database: SqlDatabase;
   readonly #now: () => number;
+  readonly #onWrite: () => void;
 
-  constructor(database: SqlDatabase, now: () => number) {
+  /** `onWrite`: called after each change; the place to bring the log of the database onto the disk, soon and aside. */
+  constructor(database: SqlDatabase, now: () => number, onWrite: () => void = () => undefined) {
     this.#database = database;
     this.#now = now;
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000;");
+    this.#onWrite = onWrite;
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;");
     database.exec("CREATE TABLE IF NOT EXISTS documents (kind TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID; CREATE INDEX IF NOT EXISTS documents_by_age ON documents (kind, at);");
   }
 
@@ -51,9 +55,19 @@ export class Documents {
         const row = statements.get.get(kind, key) as { value: string } | undefined;
         return row === undefined ? null : read(row.value);
       },
-      put: (key, value) => void statements.put.run(kind, key, this.#now(), JSON.stringify(value)),
-      claim: (key, value) => statements.claim.all(kind, key, this.#now(), JSON.stringify(value)).length > 0,
-      delete: (key) => void statements.delete.run(kind, key),
+      put: (key, value) => {
+        statements.put.run(kind, key, this.#now(), JSON.stringify(value));
+        this.#onWrite();
+      },
+      claim: (key, value) => {
+        const isNew = statements.claim.all(kind, key, this.#now(), JSON.stringify(value)).length > 0;
+        this.#onWrite();
+        return isNew;
+      },
+      delete: (key) => {
+        statements.delete.run(kind, key);
+        this.#onWrite();
+      },
       all: () => (statements.all.all(kind) as { key: string; value: string }[]).flatMap(({ key, value }) => {
         const document = read(value);
         return document === null ? [] : [[key, document] as const];

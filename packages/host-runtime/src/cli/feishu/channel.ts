@@ -9,6 +9,7 @@ import { loadSqlDriver } from "../../store/sqlite-driver.ts";
 import type { SqlDriver } from "../../store/sqlite-driver.ts";
 import { VERSION } from "../../version.ts";
 import { UsageError } from "../usage-error.ts";
+import { DiskSync } from "./disk-sync.ts";
 
 type Port = ReturnType<typeof createFeishuPort>;
 
@@ -76,11 +77,14 @@ export async function startChannel({ env, dataDir, connect, given, locks, log }:
   const port = portOf(settings, { error: (line) => log(line, {}), warn: (line) => log(line, {}), info: () => undefined, debug: () => undefined });
   const lock = locks === null ? null : await takeApp(driver, locks, settings, log);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const database = driver(join(dataDir, "feishu.sqlite"));
+  const file = join(dataDir, "feishu.sqlite");
+  const database = driver(file);
+  const onDisk = new DiskSync(`${file}-wal`, (reason) => log("the ledger could not be brought onto the disk", { reason }));
   const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
-  const channel = new FeishuChannel({ port, connect, documents: new Documents(database, clock.now), settings, dataDir, version: VERSION, clock, log });
+  const channel = new FeishuChannel({ port, connect, documents: new Documents(database, clock.now, () => onDisk.soon()), settings, dataDir, version: VERSION, clock, log });
   const close = async (): Promise<void> => {
     await channel.close();
+    await onDisk.close();
     database.close();
     lock?.release();
   };
