@@ -144,6 +144,13 @@ describe("a turn's card", () => {
     expect(drawn()).toEqual([1, 1]);
   });
 
+  it("draws a tool once: in the next drawing its panel is the same object", () => {
+    const items = [userItem("u", "x"), commandItem("c1", "npm test"), commandItem("c2", "npm run lint")];
+    const [before, after] = [items, [...items, messageItem("m", "Now")]].map((list) => panels(layoutTurn(inputOf(turnWith(list, { status: "inProgress" }))).cards[0]!));
+    expect(titles(layoutTurn(inputOf(turnWith(items))).cards[0]!)).toHaveLength(4);
+    expect(after!.slice(2).map((panel, index) => panel === before!.slice(2)[index])).toEqual([true, true]);
+  });
+
   it("keeps an answer with more tables than a card may draw on one card, the rest of them as code", () => {
     const tables = Array.from({ length: 7 }, (_, index) => `| n | square |\n| --- | --- |\n| ${index} | ${index * index} |`).join("\n\n");
     const { cards } = layoutTurn(inputOf(turnWith([userItem("u", "x"), commandItem("c", "ls"), messageItem("m", tables, "final_answer")])));

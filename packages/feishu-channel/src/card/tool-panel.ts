@@ -22,8 +22,20 @@ export function toolTitle(unit: ToolUnit, { locale, cwd }: ToolStyle): string {
   return presentTool(unit.detail, cwd).title(locale);
 }
 
+/** Kept by item, as its detail is: what did not change is the same object in the next drawing, and need not be compared. */
+const PANELS = new WeakMap<ThreadItem, Map<string, PanelElement>>();
+
 /** One tool: a closed panel whose title tells it all, the real input inside. */
 export function toolPanel(unit: ToolUnit, style: ToolStyle): PanelElement {
+  const kept = PANELS.get(unit.item) ?? new Map<string, PanelElement>();
+  PANELS.set(unit.item, kept);
+  const way = `${unit.key} ${style.scale} ${style.locale} ${style.cwd}`;
+  const made = kept.get(way) ?? drawPanel(unit, style);
+  kept.set(way, made);
+  return made;
+}
+
+function drawPanel(unit: ToolUnit, style: ToolStyle): PanelElement {
   const { key, detail } = unit;
   const texts = CARD_TEXTS[style.locale];
   const content = joinBlocks([...inputBlocks(unit, style), ...cwdLine(unit, style), ...sourceLines(detail, style)]);
