@@ -8,7 +8,6 @@ import { findCodex } from "../../native/program.ts";
 import { localDoors } from "../../rpc/local-door.ts";
 import type { Call } from "../command.ts";
 import { surroundings } from "../native.ts";
-import { hint } from "../options/config-file.ts";
 import { environmentName } from "../options/option.ts";
 import { defaultDataDir } from "../server-options.ts";
 import { DEFAULT_PORT } from "../table/options.ts";
@@ -39,7 +38,7 @@ export async function run({ operands: [verb = "", stray], settings, env, stdout,
     print({ platform, enabled: false, steps: WINDOWS }, WINDOWS);
     return 0;
   }
-  if (values.model !== null && !harnesses.some(({ id }) => values.model?.startsWith(`${id}/`))) throw new UsageError(`there is no model \`${values.model}\`${hint(values.model, harnesses.map(({ id }) => `${id}/…`))}`);
+  demandModel(values.model);
   const dataDir = values["data-dir"] ?? defaultDataDir(env);
   const configHome = env["XDG_CONFIG_HOME"];
   const kept = { "data-dir": origins["data-dir"] === "default" ? null : dataDir, config: values.config ?? env[environmentName("config")] ?? null };
@@ -53,12 +52,12 @@ export async function run({ operands: [verb = "", stray], settings, env, stdout,
     switch (verb) {
       case "enable": {
         const done = await enable(setup);
-        print({ ...done, codex }, `${report(done, "wrote")}set      ${done.variable.name}=${done.variable.value}\n${codex === null ? "note     there is no codex program here: foldcast answers alone\n" : `codex    ${codex}\n`}\nQuit Codex Desktop and start it again. If it was started by hand before the next login, look with foldcast desktop status.\n`);
+        print({ ...done, codex }, `${report(done, "wrote")}set      ${done.variable.name}=${done.variable.value}\n${codex === null ? "note     there is no codex program here: foldcast answers alone\n" : `codex    ${codex}\n`}${done.trouble.length === 0 ? AGAIN : LATER}`);
         return 0;
       }
       case "disable": {
         const done = await disable(setup);
-        print(done, `${report(done, "removed")}${done.files.length + done.kept.length === 0 ? "Nothing was set up.\n" : "\nQuit Codex Desktop and start it again.\n"}`);
+        print(done, `${report(done, "removed")}${done.files.length + done.kept.length === 0 ? "Nothing was set up.\n" : AGAIN}`);
         return done.kept.length > 0 ? 1 : 0;
       }
       default: {
@@ -74,8 +73,17 @@ export async function run({ operands: [verb = "", stray], settings, env, stdout,
   }
 }
 
+const AGAIN = "\nQuit Codex Desktop and start it again.\n";
+const LATER = "\nThis session could not be told: log out and in, then start Codex Desktop.\n";
+
+/** Which of its models a harness has is seen when it runs; whose it is can be said now. */
+function demandModel(model: string | null): void {
+  if (model === null || harnesses.some(({ id, isReplayOnly }) => isReplayOnly !== true && model.startsWith(`${id}/`))) return;
+  throw new UsageError(`there is no model \`${model}\`; foldcast models lists those of ours`);
+}
+
 function report({ files, kept, trouble }: Outcome, did: string): string {
-  const lines = [...files.map((path) => `${did.padEnd(8)} ${path}`), ...kept.map((path) => `left     ${path}: it was changed since`), ...trouble.map((each) => `note     ${each}\n         it counts from the next login on`)];
+  const lines = [...files.map((path) => `${did.padEnd(8)} ${path}`), ...kept.map((path) => `left     ${path}: it was changed since`), ...trouble.map((each) => `note     ${each.replaceAll("\n", "\n         ")}`)];
   return lines.map((line) => `${line}\n`).join("");
 }
 
