@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { startFakeFeishu } from "@foldcast/feishu-channel/fake";
@@ -52,6 +52,8 @@ test("a server talks in Feishu as soon as that can be reached, works before, and
     expect(card()?.text).toContain("Interrupted");
     expect(card()?.card?.streaming).toBe(false);
     expect(server.stderr()).not.toContain(app.appSecret);
+    const ledger = readdirSync(server.dataDir).filter((name) => name.startsWith("feishu.sqlite"));
+    expect(ledger.map((name) => statSync(join(server.dataDir, name)).mode & 0o077)).toEqual(ledger.map(() => 0));
     expect(fake.broken()).toEqual([]);
   } finally {
     await fake.close();

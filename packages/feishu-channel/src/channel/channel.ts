@@ -487,7 +487,7 @@ function doneClick(event: CardActionEvent): InboxRow {
 function whyNot(outcome: Exclude<Awaited<ReturnType<FeishuPort["botInfo"]>>, { kind: "ok" }>): string {
   if (outcome.kind === "uncertain") return `Feishu does not answer: ${outcome.uncertainty.detail}`;
   const { kind, msg, code } = outcome.refusal;
-  return kind === "unreachable" ? `Feishu cannot be reached: ${msg}` : `Feishu refuses the app: ${msg} (${code ?? kind})`;
+  return kind === "unreachable" ? `Feishu cannot be reached: ${msg}` : `Feishu refuses the app: ${msg} (${code ?? kind}); foldcast doctor --feishu says what to do`;
 }
 
 function isUnknownThread(error: unknown): boolean {

@@ -23,7 +23,7 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   const { values, file } = await call.settings();
   const { env, given: configured } = feishuFromFile(file, call.env);
   if (verb === "setup") return setUp({ env, file, stdout });
-  const log = (message: string, fields: Readonly<Record<string, unknown>>): void => void stderr.write(`foldcast feishu: ${message} ${JSON.stringify(fields)}\n`);
+  const log = (message: string, fields: Readonly<Record<string, unknown>>): void => void stderr.write(`foldcast feishu: ${message}${Object.keys(fields).length === 0 ? "" : ` ${JSON.stringify(fields)}`}\n`);
   if (verb === "smoke") {
     if (values["app-env"] === null) throw new UsageError("smoke wants --app-env FILE, with lines such as FOLDCAST_FEISHU_APP_ID=cli_…");
     const running = startHost({ ...serverOptions(values, file, env), dataDir: mkdtempSync(join(tmpdir(), "foldcast-smoke-")) });
@@ -37,7 +37,8 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   try {
     const running = await startChannel({ env, dataDir, connect: source.connect, given, locks: demo === null ? appLocks(env) : null, log });
     stdout.write(`${JSON.stringify({ event: "feishu-ready", appId: running.appId })}\n`);
-    if (demo !== null) stderr.write(`\n  open      ${demo.url}\n  write     a message to the bot; /help lists its commands\n  stop      Ctrl+C\n\n`);
+    if (demo === null) stderr.write(`\n  talks     for ${running.appId}: write to the bot; /help lists its commands\n  stop      Ctrl+C\n\n`);
+    else stderr.write(`\n  open      ${demo.url}\n  write     a message to the bot; /help lists its commands\n  stop      Ctrl+C\n\n`);
     await source.stopped;
     await source.drain();
     await running.channel.settle(SETTLE_MS);

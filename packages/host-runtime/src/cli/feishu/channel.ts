@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createFeishuPort, Documents, environmentFeishu, FeishuChannel, FeishuSettings, type PlatformLog } from "@foldcast/feishu-channel";
@@ -75,9 +75,13 @@ export async function startChannel({ env, dataDir, connect, given, locks, log }:
   const driver = loadSqlDriver();
   if (driver === null) throw new UsageError("the Feishu channel keeps a ledger in SQLite, and this Node has none: install better-sqlite3, or use Node 22.13 or later");
   const port = portOf(settings, { error: (line) => log(line, {}), warn: (line) => log(line, {}), info: () => undefined, debug: () => undefined });
+  if (settings.allowUsers.length === 0 && settings.allowChats.length === 0 && !settings.claim) log("nobody may talk to the bot: name people in allow_users, or set claim = true", {});
   const lock = locks === null ? null : await takeApp(driver, locks, settings, log);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, "feishu.sqlite");
+  // What people wrote stands in it; the files that SQLite puts beside it take its mode.
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
   const database = driver(file);
   const onDisk = new DiskSync(`${file}-wal`, (reason) => log("the ledger could not be brought onto the disk", { reason }));
   const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
