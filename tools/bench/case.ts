@@ -13,10 +13,12 @@ export interface BenchCase {
   prepare?(n: number): Promise<void> | void;
   /** How often it is measured; 5 times, after 2 runs to warm up, by default. */
   runs?: { warmUp: number; measured: number };
-  /** One run with n units. Resolves the milliseconds of the part that counts, or what the unit of memory says. */
-  run(n: number): Promise<number> | number;
+  /** One run with n units. Resolves the milliseconds of the part that counts, or what the unit of memory says; several where each unit has its own. */
+  run(n: number): Promise<number | readonly number[]> | number | readonly number[];
   /** The same work in another way or by another program, by name, measured in turn with it. Filled by `prepare` at the latest. */
   also?: Readonly<Record<string, (n: number) => Promise<number> | number>>;
+  /** Further figures of the runs, each with its unit in its name. Called after the last one. */
+  more?(): Readonly<Record<string, number>>;
   /** Always called at the end. */
   close?(): Promise<void> | void;
 }

@@ -48,10 +48,11 @@ function runApart(name: string, json: boolean): number {
   return spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1;
 }
 
-function readable({ case: name, n, unit, value, p95, growth, also = {} }: BenchResult): string {
+function readable({ case: name, n, unit, value, p95, growth, also = {}, more = {} }: BenchResult): string {
   const grows = growth === null ? "" : `  ${String(growth.from)} → ${String(growth.from * 10)}: ${String(growth.ratio)} × linear`;
   const others = Object.entries(also).map(([way, figures]) => `\n${" ".repeat(17)}${way}: ${String(figures.value)} ${unit} (p95 ${String(figures.p95)})`);
-  return `${name.padEnd(16)} n=${String(n).padEnd(8)} ${String(value)} ${unit} (p95 ${String(p95)})${grows}${others.join("")}`;
+  const costs = Object.entries(more).map(([what, figure]) => `\n${" ".repeat(17)}${what}: ${String(figure)}`);
+  return `${name.padEnd(16)} n=${String(n).padEnd(8)} ${String(value)} ${unit} (p95 ${String(p95)})${grows}${others.join("")}${costs.join("")}`;
 }
 
 process.exitCode = await main(process.argv.slice(2));

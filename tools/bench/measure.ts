@@ -21,6 +21,7 @@ export interface BenchResult extends Figures {
   unit: string;
   growth: { n: number; "10n": number; ratio: number; from: number } | null;
   also?: Record<string, Figures>;
+  more?: Readonly<Record<string, number>>;
   node: string;
   cpus: number;
 }
@@ -36,6 +37,7 @@ export async function measure(name: string, bench: BenchCase): Promise<BenchResu
       ...figures(bench, bySize.get(bench.n)!),
       growth: from === null ? null : growth(from, bySize),
       ...(also.size === 0 ? {} : { also: Object.fromEntries([...also].map(([way, list]) => [way, figures(bench, list)])) }),
+      ...(bench.more === undefined ? {} : { more: bench.more() }),
       node: process.version,
       cpus: availableParallelism(),
     };
@@ -71,7 +73,7 @@ async function results(bench: BenchCase, sizes: readonly number[]): Promise<{ by
   for (const [, run] of ways) for (let i = 0; i < warmUp; i++) await run(bench.n);
   const also = new Map(ways.map(([way]): [string, number[]] => [way, []]));
   for (let i = 0; i < measured; i++) {
-    for (const [n, list] of bySize) list.push(await bench.run(n));
+    for (const [n, list] of bySize) list.push(...[await bench.run(n)].flat());
     for (const [way, run] of ways) also.get(way)!.push(await run(bench.n));
   }
   return { bySize, also };
