@@ -1,0 +1,168 @@
+import { basename } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { startModelServer, type ScenarioInput } from "../model-server/index.ts";
+import { WireClient } from "../support/client.ts";
+import { nativeHome, QUIET_TUI, startBehind, type NativeHome } from "../support/native.ts";
+import { codexOf, processesOf, zombiesOf } from "../support/native-processes.ts";
+import { isolatedEnv, temporaryDir } from "../support/paths.ts";
+import { PlainClient } from "../support/plain-client.ts";
+import { FOLDCAST } from "../support/program.ts";
+import { endToEnd } from "../support/recording.ts";
+import type { RunningServer } from "../support/server.ts";
+import { childProcess, type Transport } from "../support/transport.ts";
+import { Tui } from "../support/tui.ts";
+import { gone, shown } from "../support/tui-steps.ts";
+import { sleep, until } from "../support/wait.ts";
+
+endToEnd();
+
+/** `FOLDCAST_KILLS=100` goes on for longer, with a seed of its own. */
+const KILLS = process.env["FOLDCAST_KILLS"];
+
+const MODEL: ScenarioInput = {
+  replies: [
+    { match: { says: "quick" }, blocks: [{ text: "That was quick." }], times: 0 },
+    { match: { says: "slowly" }, blocks: [{ text: "word ".repeat(40), chunks: 40 }], chunkMs: 100, times: 0 },
+    { match: { says: "Generate a concise, single-line task title" }, blocks: [{ text: "{\"title\":\"Named\"}" }], times: 0 },
+  ],
+};
+const SCENARIOS = {
+  steady: {
+    schema: 1,
+    name: "steady",
+    turns: [
+      { match: "slowly", steps: [{ message: "I begin." }, ...Array.from({ length: 15 }, () => [{ delayMs: 200 }, { message: "One step." }]).flat(), { message: "All steps are done." }], end: "succeeded" },
+      { match: "quick", steps: [{ message: "That was quick." }], end: "succeeded" },
+    ],
+  },
+};
+
+type Victim = "codex" | "codex's launcher" | "owner" | "second instance";
+const round = fc.record({ victim: fc.constantFrom<Victim>("codex", "codex's launcher", "owner", "second instance"), afterMs: fc.integer({ min: 0, max: 1_500 }) });
+const rounds = KILLS === undefined
+  ? [...fc.sample(round, { seed: 20_261_130, numRuns: 2 }), ...(["codex", "codex's launcher", "owner", "second instance"] as const).map((victim, at) => ({ victim, afterMs: 150 + 250 * at }))]
+  : fc.sample(round, { numRuns: Number(KILLS) });
+
+describe("kill -9", () => {
+  test("of Codex, of the owner of the threads and of a second instance at any moment: what lives goes on, clients come back, nothing is left over", { timeout: 90_000 + rounds.length * 20_000 }, async () => {
+    await using model = await startModelServer({ scenario: MODEL });
+    const home = nativeHome(model.url);
+    const dataDir = temporaryDir("data");
+    let owner = await start(home, dataDir);
+    const native = await begun(owner, home, "gpt-5.5");
+    const foreign = await begun(owner, home, "scripted/steady");
+    for (const { victim, afterMs } of rounds) {
+      const say = `${victim} after ${afterMs} ms`;
+      await using onNative = await comeBack(owner, native);
+      await using onForeign = await comeBack(owner, foreign);
+      const second = await secondInstance(home, dataDir);
+      await second.wire.request("thread/resume", { threadId: foreign });
+      const turn = await onForeign.submit(foreign, "slowly");
+      await onNative.submit(native, "slowly");
+      await sleep(afterMs);
+
+      if (victim === "second instance") {
+        process.kill(second.pid, "SIGKILL");
+        expect((await onForeign.ended(foreign, turn)).status, say).toBe("completed");
+        expect([onNative.wire.closed, onForeign.wire.closed], say).toEqual([null, null]);
+        await onNative.wire.waitFor("turn/completed", (params) => params["threadId"] === native);
+      } else if (victim === "owner") {
+        expect(await owner.stop("SIGKILL")).toBe(null);
+        await until("the ends of all connections", () => (onNative.wire.closed !== null && onForeign.wire.closed !== null && second.wire.closed !== null ? true : undefined), { timeoutMs: 20_000 });
+        expect(second.wire.closed, say).toBe("process ended with 1");
+        await nothingLeft(home);
+        owner = await start(home, dataDir);
+      } else {
+        const codex = codexOf(home.home);
+        const program = codex.find(({ command }) => (basename(command.split(" ")[0]!) === "node") === (victim === "codex's launcher"));
+        process.kill(program!.pid, "SIGKILL");
+        await until("the end of the native client's connection", () => onNative.wire.closed ?? undefined, { timeoutMs: 20_000 });
+        expect((await onForeign.ended(foreign, turn)).status, say).toBe("completed");
+        expect(onForeign.wire.closed, say).toBe(null);
+        await until("the end of the killed Codex", () => (codexOf(home.home).some(({ pid }) => codex.some((old) => old.pid === pid)) ? undefined : true), { timeoutMs: 20_000 });
+      }
+      await second.end();
+
+      // Whatever it was: both go on, and what was cut off says so.
+      await using again = await comeBack(owner, native);
+      await again.join(foreign);
+      const before = await again.read(foreign);
+      expect(before.turns.at(-1)!.status, say).toBe(victim === "owner" ? "interrupted" : "completed");
+      for (const threadId of [native, foreign]) expect((await again.prompt(threadId, "quick")).status, say).toBe("completed");
+      expect(zombiesOf(owner.pid), say).toEqual([]);
+    }
+    expect(await owner.stop()).toBe(0);
+    await nothingLeft(home);
+    // No lock is stale: the next one owns the folder at once.
+    await using last = await start(home, dataDir);
+    expect(last.stderr()).not.toContain("locked");
+  });
+
+  test("of Codex in a turn: the TUI comes back by itself and goes on, and a foreign thread beside it notices nothing", async () => {
+    await using model = await startModelServer({ scenario: MODEL });
+    const home = nativeHome(model.url);
+    await using server = await start(home, temporaryDir("data"));
+    await using foreign = await PlainClient.connect(server.url);
+    const thread = await foreign.start({ model: "scripted/steady", cwd: home.cwd });
+    await using tui = await Tui.start(server.url, "native-kill", { args: ["-C", home.cwd], config: QUIET_TUI });
+    await tui.ready();
+    await tui.submit("quick first");
+    await tui.waitFor("That was quick.");
+    await tui.submit("slowly please");
+    await tui.waitFor(/word word/);
+    const turn = await foreign.submit(thread.id, "slowly");
+    for (const { pid } of codexOf(home.home)) process.kill(pid, "SIGKILL");
+    await shown(tui, /Reconnecting to server/);
+    await gone(tui, /Reconnecting to server/);
+    await tui.waitFor("Conversation interrupted");
+    await tui.submit("quick again");
+    await tui.waitFor((text) => text.split("That was quick.").length === 3);
+    await tui.capture("came-back");
+    expect((await foreign.ended(thread.id, turn)).status).toBe("completed");
+    expect(foreign.wire.closed).toBe(null);
+  });
+});
+
+function start(home: NativeHome, dataDir: string): Promise<RunningServer> {
+  return startBehind(home, { scenarios: SCENARIOS, speed: 1, dataDir });
+}
+
+/** A new thread with one turn in it. */
+async function begun(server: RunningServer, { cwd }: NativeHome, model: string): Promise<string> {
+  await using client = await PlainClient.connect(server.url);
+  const { id } = await client.start({ model, cwd });
+  await client.prompt(id, "quick");
+  return id;
+}
+
+/** A client as they all are: it comes again until it is let in, and its thread is open. */
+function comeBack(server: RunningServer, threadId: string): Promise<PlainClient> {
+  let why = "";
+  return until(`the thread ${threadId}`, async () => {
+    const client = await PlainClient.connect(server.url).catch((error: unknown) => void (why = String(error)));
+    if (client === undefined) return undefined;
+    try {
+      await client.join(threadId);
+      return client;
+    } catch (error) {
+      why = String(error);
+      await client.close();
+      return undefined;
+    }
+  }, { timeoutMs: 30_000, everyMs: 200, describe: () => why });
+}
+
+/** A second process on the same data folder, as a helper of Codex Desktop starts it. */
+async function secondInstance({ home, cwd }: NativeHome, dataDir: string): Promise<{ wire: WireClient; pid: number; end(): Promise<void> }> {
+  const [command, prefix] = FOLDCAST;
+  const transport: Transport & { child: { pid?: number | undefined } } = childProcess(command, [...prefix, "app-server", "--data-dir", dataDir, "--analytics-default-enabled"], isolatedEnv(home), cwd);
+  const wire = new WireClient(transport, { label: "second" });
+  await wire.request("initialize", { clientInfo: { name: "second", version: "0" }, capabilities: { experimentalApi: true } });
+  wire.notify("initialized");
+  return { wire, pid: transport.child.pid!, end: () => wire.close() };
+}
+
+function nothingLeft({ home }: NativeHome): Promise<unknown> {
+  return until("the end of all processes", () => (processesOf(home).length === 0 ? true : undefined), { timeoutMs: 20_000, everyMs: 50, describe: () => JSON.stringify(processesOf(home)) });
+}
