@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Outcome, Permit, Refusal, RefusalKind } from "../platform/port.ts";
+import type { FeishuPort, Outcome, Refusal, RefusalKind } from "../platform/port.ts";
 import type { TurnCard } from "./document.ts";
 import { layoutTurn } from "./pages.ts";
 import type { CardChange } from "./plan.ts";
@@ -40,7 +40,7 @@ class Server {
   }
 
   readonly port = {
-    pace: async (api: Permit["api"], _target?: unknown, _options?: { signal?: AbortSignal }): Promise<Permit> => ({ api, grantedAtMs: 0 }),
+    pace: ((api) => Promise.resolve({ api, grantedAtMs: 0 })) as FeishuPort["pace"],
     updateCard: ({ sequence, card }: { sequence: number; card: object }) => this.take("full", sequence, () => (this.card = card as TurnCard)),
     batchUpdate: ({ sequence, actions }: { sequence: number; actions: Extract<CardChange, { kind: "batch" }>["actions"] }) =>
       this.take("batch", sequence, () => (this.card = applied(this.card, { kind: "batch", actions }))),
@@ -179,7 +179,7 @@ describe("the writer of a card", () => {
     if (why.startsWith("Feishu")) server.answers = [refused("rateLimited", 60_000)];
     if (why.startsWith("the limits")) {
       const pace = server.port.pace;
-      server.port.pace = (api, _target?: unknown, options?: { signal?: AbortSignal }) => (options?.signal === undefined ? pace(api) : new Promise((_resolve, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))));
+      server.port.pace = (api, target, options) => (options?.signal === undefined ? pace(api, target) : new Promise((_resolve, reject) => options.signal!.addEventListener("abort", () => reject(new Error("aborted")))));
     } else clock.sleep = () => never;
     if (why.startsWith("its pause")) {
       writer.show(growing("Al"));
@@ -187,6 +187,18 @@ describe("the writer of a card", () => {
     }
     writer.show(growing("All"));
     await idle();
+    await expect(writer.finish(DONE)).resolves.toEqual({ kind: "written" });
+    expect(server.card).toEqual(DONE);
+  });
+
+  it.each([["gone", 1], ["forbidden", 1], ["invalidCard", 3]] as const)("stops to write live states of a card that is refused as %s, after %i; the last one is tried", async (kind, tries) => {
+    const { server, writer } = setUp();
+    server.answers = Array.from({ length: tries }, () => refused(kind));
+    for (let index = 0; index < 8; index += 1) {
+      writer.show(growing(`All${"!".repeat(index)}`));
+      await idle();
+    }
+    expect(server.calls).toHaveLength(tries);
     await expect(writer.finish(DONE)).resolves.toEqual({ kind: "written" });
     expect(server.card).toEqual(DONE);
   });

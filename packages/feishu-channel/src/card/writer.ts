@@ -43,6 +43,7 @@ export interface CardWriterOptions {
 export type WriteResult = { readonly kind: "written" } | { readonly kind: "refused"; readonly refusal: Refusal } | { readonly kind: "uncertain" };
 
 const MAX_TRIES = 12;
+const MAX_REFUSALS = 3;
 /** Codes that say "a sequence like this was used": far beyond whatever an unknown writer may have reached. */
 const SEQUENCE_JUMP = 1_000;
 
@@ -64,6 +65,9 @@ export class CardWriter {
   #tries = 0;
   /** What was refused for good; the same card is not tried again. */
   #refused: { readonly card: TurnCard; readonly refusal: Refusal } | null = null;
+  #news: Refusal | null = null;
+  /** For good, one after the other. */
+  #refusals = 0;
   #closed = false;
   /** Aborted when the last state is there, or none will come: what waits for a place among live writes waits no longer. */
   readonly #hurry = new AbortController();
@@ -80,16 +84,24 @@ export class CardWriter {
     return this.#sequence;
   }
 
-  /** The last refusal that ended a try; null while the card takes what it is given. */
-  get refusal(): Refusal | null {
-    return this.#refused?.refusal ?? null;
+  /** What ended a try for good since this was asked last; null: nothing did. Each refusal is given once. */
+  takeRefusal(): Refusal | null {
+    const news = this.#news;
+    this.#news = null;
+    return news;
   }
 
   /** The newest state while the turn runs; an older one that waits is dropped. */
   show(card: TurnCard): void {
-    if (this.#closed || this.#finalCard !== null) return;
+    if (this.#closed || this.#finalCard !== null || this.#isHopeless()) return;
     this.#wanted = card;
     this.#start();
+  }
+
+  /** Live states that are refused again and again, or of a card that is no more, are not worth a request each. */
+  #isHopeless(): boolean {
+    const kind = this.#refused?.refusal.kind;
+    return this.#refusals >= MAX_REFUSALS || kind === "gone" || kind === "forbidden";
   }
 
   /** The last state: written as a whole, streaming closed first, and tried until Feishu has said yes or no. */
@@ -270,6 +282,7 @@ export class CardWriter {
 
   #accept(change: CardChange | undefined, wanted: TurnCard, sentAt: number): void {
     const before = this.#shadow;
+    this.#refusals = 0;
     if (change === undefined) this.#shadow = before === null ? null : withoutStreaming(before);
     else this.#shadow = before === null ? wanted : afterChange(before, wanted, change);
     if (change?.kind === "full" && this.#finalCard === wanted) this.#writtenFinal = wanted;
@@ -291,6 +304,8 @@ export class CardWriter {
 
   #giveUp(refusal: Refusal, wanted: TurnCard): void {
     this.#refused = { card: wanted, refusal };
+    this.#news = refusal;
+    this.#refusals += 1;
     if (this.#finalCard === wanted) this.#settle({ kind: "refused", refusal });
   }
 

@@ -107,6 +107,36 @@ describe("the delivery of a turn", () => {
     expect(world.fake.chat({ chatId: world.chatId }).messages).toHaveLength(3);
   });
 
+  it("asks once for a live card that is refused, and again with the turn's end", async () => {
+    const { world, deps, record } = await setUp();
+    const delivery = new TurnDelivery(deps, record);
+    world.fake.planFaults({ faults: [{ id: "no", on: { api: "card.create", nth: 1 }, fault: { kind: "refuse", code: 200220, msg: "card content failed" } }] });
+    for (const text of ["A", "A b", "A b c", "A b c d"]) {
+      delivery.show(stateOf([messageItem("m", text)]));
+      await deps.clock.sleep(150);
+    }
+    const created = (): number => world.fake.calls().filter(({ api }) => api === "card.create").length;
+    expect(created()).toBe(1);
+    await expect(settle(delivery, stateOf([messageItem("m", "A b c d e", "final_answer")], "completed"))).resolves.toBe("delivered");
+    expect(created()).toBe(2);
+    expect(chatText(world.fake, world.chatId)).toContain("A b c d e");
+  });
+
+  it("learns from one refusal of a live card once", async () => {
+    const { world, deps, record } = await setUp();
+    const delivery = new TurnDelivery(deps, record);
+    delivery.show(stateOf([messageItem("m", "A")]));
+    await deps.clock.sleep(300);
+    world.fake.planFaults({ faults: [{ id: "large", on: { api: "card.content", nth: 1 }, fault: { kind: "refuse", code: 200860, msg: "card content exceeds limit" } }] });
+    for (const text of ["A b", "A b c", "A b c d", "A b c d e", "A b c d e f"]) {
+      delivery.show(stateOf([messageItem("m", text)]));
+      await deps.clock.sleep(200);
+    }
+    expect(world.fake.firedFaults()).toHaveLength(1);
+    expect(record.scale).toBe(2);
+    await expect(settle(delivery, stateOf([messageItem("m", "A b c d e f g", "final_answer")], "completed"))).resolves.toBe("delivered");
+  });
+
   it("says who is to be told when the bot was thrown out", async () => {
     const { world, deps, record } = await setUp();
     world.fake.setBotIn({ chatId: world.chatId, by: world.person, inside: false });

@@ -44,6 +44,8 @@ export class TurnDelivery {
   #ended = false;
   #pump: Promise<void> | null = null;
   #closed = false;
+  /** No card of the running turn is taken. */
+  #isMute = false;
   readonly #pages = new ClosedPages();
   /** Ends the pause between two drawings. */
   #hurry: () => void = () => undefined;
@@ -55,7 +57,7 @@ export class TurnDelivery {
 
   /** The newest state of the running turn. Cheap: it is drawn when there is room for a write. */
   show(state: TurnState): void {
-    if (this.#ended || this.#closed) return;
+    if (this.#ended || this.#closed || this.#isMute) return;
     this.#wanted = state;
     this.#start();
   }
@@ -102,7 +104,8 @@ export class TurnDelivery {
         const writer = await this.#open(index, card);
         if (this.#isOver()) return;
         if (typeof writer === "string" || !(writer instanceof CardWriter)) {
-          // It will be tried again with the turn's end, which must arrive.
+          // It will be tried again with the turn's end, which must arrive; before that only where there is something to do better.
+          if (typeof writer !== "string" && !this.#learn(writer.refusal)) this.#isMute = true;
           this.#wanted = null;
           return;
         }
@@ -118,7 +121,7 @@ export class TurnDelivery {
 
   /** What a live refusal teaches holds for all that follows. */
   #adapt(writer: CardWriter): void {
-    const { refusal } = writer;
+    const refusal = writer.takeRefusal();
     if (refusal !== null) this.#learn(refusal);
   }
 
