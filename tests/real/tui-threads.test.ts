@@ -5,7 +5,7 @@ import { SHARED } from "../support/paths.ts";
 import { ANSWER_WORD, SCENARIOS } from "../support/scenarios.ts";
 import { startServer, type RunningServer, type ServerOptions } from "../support/server.ts";
 import { tap } from "../support/tap.ts";
-import { gone, shown, slash } from "../support/tui-steps.ts";
+import { gone, pickModel, shown, slash } from "../support/tui-steps.ts";
 import { plainWords, textsOf } from "../support/tui-text.ts";
 import { Tui } from "../support/tui.ts";
 import { sleep, until } from "../support/wait.ts";
@@ -197,17 +197,6 @@ describe("a day with threads in the real Codex TUI", () => {
     expect(await turnsOf(third, id)).toBe(4);
   });
 });
-
-async function pickModel(tui: Tui, scenario: string, key: "Up" | "Down"): Promise<void> {
-  await slash(tui, "/model", /Select Model and Effort/);
-  for (let step = 0; step < 40 && !new RegExp(`› +Scripted: ${scenario}`).test(await tui.screen()); step++) {
-    await tui.press(key);
-    await sleep(200);
-  }
-  await tui.press("Enter");
-  await tui.waitFor(`Model changed to scripted/${scenario}`);
-  await tui.ready();
-}
 
 async function listed(server: RunningServer): ReturnType<DesktopClient["list"]> {
   await using desktop = await DesktopClient.connect(server.url);

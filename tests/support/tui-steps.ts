@@ -24,3 +24,15 @@ export async function slash(tui: Tui, command: string, then: RegExp): Promise<vo
   await tui.press("Enter");
   await shown(tui, then);
 }
+
+/** Picks a model of the scripted harness with `/model`; `key` leads from the chosen model to it. */
+export async function pickModel(tui: Tui, scenario: string, key: "Up" | "Down"): Promise<void> {
+  await slash(tui, "/model", /Select Model and Effort/);
+  for (let step = 0; step < 40 && !new RegExp(`› +Scripted: ${scenario}`).test(await tui.screen()); step++) {
+    await tui.press(key);
+    await sleep(200);
+  }
+  await tui.press("Enter");
+  await tui.waitFor(`Model changed to scripted/${scenario}`);
+  await tui.ready();
+}
