@@ -30,7 +30,7 @@ test("npm start prints one line for programs, and tells a person how to connect"
   const child = spawn("npm", ["-s", "start", "--", "--port", "0", "--data-dir", temporaryDir("data")], {
     cwd: REPO,
     // npm needs its own settings; the server must see no home of a person.
-    env: { ...isolatedEnv(home), HOME: home },
+    env: { ...isolatedEnv(home, { FOLDCAST_NO_NATIVE: "1" }), HOME: home },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -75,7 +75,7 @@ test("the same server speaks on standard streams, with Codex's own flags", async
   mkdirSync(`${home}/.codex`);
   const [program, prefix] = FOLDCAST;
   const args = [...prefix, "-c", "features.code_mode_host=true", "app-server", "--analytics-default-enabled"];
-  const transport = childProcess(program, args, isolatedEnv(home, { FOLDCAST_DATA_DIR: temporaryDir("data") }), REPO);
+  const transport = childProcess(program, args, isolatedEnv(home, { FOLDCAST_DATA_DIR: temporaryDir("data"), FOLDCAST_NO_NATIVE: "1" }), REPO);
   await using client = new WireClient(transport, { label: "stdio" });
   await client.request("initialize", { clientInfo: { name: "stdio-test", title: null, version: "1" }, capabilities: null });
   const { thread } = await client.request<{ thread: { id: string } }>("thread/start", { cwd: home });

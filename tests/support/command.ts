@@ -13,7 +13,8 @@ export async function foldcast(args: readonly string[], options: { input?: strin
   const [program, prefix] = FOLDCAST;
   const child = spawn(program, [...prefix, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    env: isolatedEnv(temporaryDir("home"), options.env),
+    // A Codex of this machine is nothing for a test.
+    env: isolatedEnv(temporaryDir("home"), { FOLDCAST_NO_NATIVE: "1", ...options.env }),
     stdio: "pipe",
     timeout: options.timeoutMs ?? 60_000,
   });

@@ -2,10 +2,12 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { harnesses as registered } from "@foldcast/adapter-registry";
 import { ClientConfig, splitKeyPath } from "../client-config.ts";
 import { VERSION } from "../version.ts";
 import { nearest } from "../nearest.ts";
 import { runCaptured } from "../testing/command.ts";
+import { chosenHarnesses } from "./start-host.ts";
 import { COMMANDS } from "./table/commands.ts";
 
 test("the version is that of the package", () => {
@@ -66,4 +68,12 @@ test("configuration edits reach dotted and quoted keys, and never a prototype", 
   config.write("tui", null, "replace");
   expect(config.read({}, null)).not.toHaveProperty("tui");
   expect(splitKeyPath('a."b.c".d')).toEqual(["a", "b.c", "d"]);
+});
+
+test("the first agent that is ready gives the default; what only plays scenarios stands last, unless it was asked for", () => {
+  const ids = (harnesses: readonly string[] | null, harnessSettings: Record<string, unknown> = {}) => chosenHarnesses({ harnesses, harnessSettings }).map(({ id }) => id);
+  const demonstration = registered.find(({ isDemonstration }) => isDemonstration === true)!.id;
+  expect(ids(null).at(-1)).toBe(demonstration);
+  expect(ids(null, { scenarios: "/some.json" })[0]).toBe(demonstration);
+  expect(ids([demonstration])).toEqual([demonstration]);
 });

@@ -113,6 +113,19 @@ test("a file of somebody else is left alone: before it is written, and when it w
   expect(existsSync(files[1]!)).toBe(true);
 });
 
+test("what was set up by another foldcast is not touched by this one", async () => {
+  const setup = options({ system: new FakeSession() });
+  await enable(setup);
+  const state = join(home, "data dir", "desktop", "enabled.json");
+  for (const words of ["{broken", '{"version":2}']) {
+    writeFileSync(state, words);
+    const before = all();
+    await expect(disable(setup)).rejects.toThrow(InTheWayError);
+    await expect(enable(setup)).rejects.toThrow(state);
+    expect(all()).toEqual(before);
+  }
+});
+
 test("without a session that can be told, the files are there for the next login", async () => {
   const system = new FakeSession();
   system.isAbsent = true;

@@ -140,9 +140,17 @@ const hash = (text: string): string => createHash("sha256").update(text).digest(
 
 function readState(dataDir: string): Enabled | null {
   if (!existsSync(stateFile(dataDir))) return null;
-  const parsed = Enabled.safeParse(JSON.parse(readFileSync(stateFile(dataDir), "utf8")));
+  const parsed = Enabled.safeParse(jsonOf(readFileSync(stateFile(dataDir), "utf8")));
   if (!parsed.success) throw new InTheWayError(`${stateFile(dataDir)} is not readable for this foldcast; the one that wrote it can undo it`);
   return parsed.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function writeState(dataDir: string, state: Enabled): void {

@@ -38,12 +38,12 @@ export async function joinOwner(path: string, greeting: Greeting): Promise<Joine
  * owner, whose last answers still come. Resolves with who ended it.
  */
 export async function bridge({ socket }: Joined, input: Readable, output: Writable): Promise<"client" | "owner"> {
-  let clientEnded = false;
+  let endedBy: "client" | "owner" = "owner";
   const leave = (): void => {
-    clientEnded = true;
+    endedBy = "client";
     socket.destroy();
   };
-  input.once("end", () => (clientEnded = true));
+  input.once("end", () => (endedBy = "client"));
   input.once("error", leave);
   output.once("error", leave);
   output.once("close", leave);
@@ -52,5 +52,5 @@ export async function bridge({ socket }: Joined, input: Readable, output: Writab
   socket.pipe(output, { end: false });
   await closed;
   if (output.writable) await new Promise<void>((resolve) => output.write("", () => resolve()));
-  return clientEnded ? "client" : "owner";
+  return endedBy;
 }

@@ -1,17 +1,24 @@
+import { CODEX } from "../../native/program.ts";
 import { memoryStore } from "../../store/open.ts";
 import type { Call } from "../command.ts";
+import { nativeModels } from "../native-models.ts";
+import { nativeProgram } from "../native.ts";
 import { serverOptions } from "../server-options.ts";
 import { chosenHarnesses, startHost, stopHost } from "../start-host.ts";
 import type { MODELS_OPTIONS } from "../table/options.ts";
 
 export async function run({ settings, env, stdout, stderr }: Call<typeof MODELS_OPTIONS>): Promise<number> {
   const { values, file } = await settings();
-  const options = serverOptions(values, file, env);
+  const native = await nativeProgram(values, env);
+  const options = { ...serverOptions(values, file, env), native };
   const running = startHost(options, memoryStore(null));
+  const own = native === null ? [] : await nativeModels(running.host);
   const models = await running.host.catalogue.models();
-  const rows = models.map(({ id, harness, harnessName, model, ready, reason }) => ({
+  const rows = [...own.map(({ id, displayName, supportedReasoningEfforts }) => ({
+    id, harness: CODEX, displayName, ready: true, reason: null, efforts: supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort),
+  })), ...models.map(({ id, harness, harnessName, model, ready, reason }) => ({
     id, harness, displayName: `${harnessName}: ${model.displayName}`, ready, reason, efforts: model.efforts,
-  }));
+  }))];
   const width = Math.max(...rows.map(({ id }) => id.length));
   if (values.json) stdout.write(`${JSON.stringify(rows)}\n`);
   else for (const row of rows) stdout.write(`${row.id.padEnd(width)}  ${row.displayName}${row.ready ? "" : `  (not ready: ${row.reason ?? "unknown"})`}\n`);

@@ -177,7 +177,8 @@ describe("foldcast doctor", () => {
     expect(stdout).toMatch(/^ok {7}node +Node v/);
     expect(stdout).toMatch(/warning {2}environment +FOLDCAST_PROT: no setting has this name\n +→ did you mean FOLDCAST_PORT\?/);
     expect(stdout).toMatch(/ok +harness scripted +\S.*\d models/);
-    expect(stdout).toMatch(/\n2 warnings; the rest is in order\.\n$/);
+    // A Codex that is installed here is one warning less.
+    expect(stdout).toMatch(/\n[12] warnings?; the rest is in order\.\n$/);
   });
 
   test("as JSON, with wrong settings as a fault among the rest", async () => {

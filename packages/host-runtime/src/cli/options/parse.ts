@@ -43,7 +43,7 @@ export function parseArguments(argv: readonly string[], options: OptionTable, le
       last = token.index;
       continue;
     }
-    if (option.handedOn === true) handedOn.push(argv[token.index]!, ...(token.value !== undefined && token.inlineValue === false ? [token.value] : []));
+    if (option.handedOn === true) handedOn.push(argv[token.index]!, ...(token.value !== undefined && !token.inlineValue ? [token.value] : []));
     if (option.kind.bare === true) {
       if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value; got \`${token.value}\``);
       flags[token.name] = true;
