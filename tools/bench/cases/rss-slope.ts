@@ -6,6 +6,7 @@ import { buildFoldcast, promptFor, startFoldcast, type StreamingServer } from ".
 /** FOLDCAST_RSS_MINUTES=10 for a measure that counts; the first fifth, in which everything is new, is left out. */
 const MINUTES = Number(process.env["FOLDCAST_RSS_MINUTES"] ?? 0.5);
 const SAMPLE_MS = 500;
+const WINDOWS = 10;
 const PAUSE_MS = 200;
 const THREADS = 10;
 const TURNS_EACH = 20;
@@ -42,12 +43,20 @@ async function visit(on: StreamingServer, goesOn: () => boolean): Promise<void> 
   }
 }
 
-/** Megabytes a minute by which the server's memory grows under this load: the slope of the line through all samples. */
+interface Sample {
+  minutes: number;
+  megabytes: number;
+}
+
+/**
+ * Megabytes a minute by which the server's memory grows under this load: the slope of the line through the least of each
+ * tenth of the time. In between it rises and falls by what the collector has not come to yet.
+ */
 async function slope(on: StreamingServer): Promise<number> {
   const began = performance.now();
   const until = began + MINUTES * 60_000;
   const goesOn = (): boolean => performance.now() < until;
-  const samples: { minutes: number; megabytes: number }[] = [];
+  const samples: Sample[] = [];
   const timer = setInterval(() => samples.push({ minutes: (performance.now() - began) / 60_000, megabytes: on.memory() }), SAMPLE_MS);
   try {
     await Promise.all([stream(on, goesOn), visit(on, goesOn)]);
@@ -56,11 +65,22 @@ async function slope(on: StreamingServer): Promise<number> {
   }
   const settled = samples.filter(({ minutes }) => minutes > MINUTES / 5);
   process.stderr.write(`rss-slope: ${settled.filter((_, at) => at % Math.ceil(settled.length / 20) === 0).map(({ megabytes }) => megabytes.toFixed(0)).join(" ")} MB\n`);
+  return slopeOf(leastOfEach(settled, WINDOWS));
+}
+
+function leastOfEach(samples: readonly Sample[], windows: number): Sample[] {
+  const size = Math.ceil(samples.length / windows);
+  const least = (some: readonly Sample[]): Sample => some.reduce((low, each) => (each.megabytes < low.megabytes ? each : low));
+  return Array.from({ length: Math.ceil(samples.length / size) }, (_, at) => least(samples.slice(at * size, (at + 1) * size)));
+}
+
+/** Of the line that fits best. */
+function slopeOf(samples: readonly Sample[]): number {
   const mean = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-  const x = mean(settled.map(({ minutes }) => minutes));
-  const y = mean(settled.map(({ megabytes }) => megabytes));
-  const over = settled.reduce((sum, { minutes, megabytes }) => sum + (minutes - x) * (megabytes - y), 0);
-  return over / settled.reduce((sum, { minutes }) => sum + (minutes - x) ** 2, 0);
+  const x = mean(samples.map(({ minutes }) => minutes));
+  const y = mean(samples.map(({ megabytes }) => megabytes));
+  const over = samples.reduce((sum, { minutes, megabytes }) => sum + (minutes - x) * (megabytes - y), 0);
+  return over / samples.reduce((sum, { minutes }) => sum + (minutes - x) ** 2, 0);
 }
 
 const bench: BenchCase = {
