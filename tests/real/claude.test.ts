@@ -253,13 +253,16 @@ describe("a running turn", () => {
   }, { cell: "yes, between two steps of the turn; else as the next turn" });
 
   scenario("compaction", () => [
-    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "summary" }, blocks: [text("<summary>Something was to be remembered.</summary>")] }, { blocks: [text("It was seven.")] },
+    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "summary" }, times: 3, blocks: [text("<summary>Something was to be remembered.</summary>")] }, { blocks: [text("It was seven.")] },
   ], async (run) => {
     await run.prompt("remember seven");
     await run.client.wire.request("thread/compact/start", { threadId: run.threadId });
     const turn = await run.turnFrom(1);
     expect(turn).toMatchObject({ status: "completed", items: [{ type: "contextCompaction" }] });
     expect(run.texts(await run.prompt("what was it?"))).toEqual(["It was seven."]);
+    // As a client without a command of its own for it does: in words.
+    expect((await run.prompt("/compact")).items).toMatchObject([{ type: "contextCompaction" }]);
+    expect((await run.prompt("/compact keep the seven")).items).toMatchObject([{ type: "userMessage" }, { type: "contextCompaction" }]);
   });
 });
 

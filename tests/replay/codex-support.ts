@@ -1,39 +1,13 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { definition } from "@foldcast/adapter-codex";
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
-import { replay } from "../../packages/host-runtime/src/replay/replay.ts";
-import type { DiagnosticRow, ErrorRow, ReplayRow, SessionRow, TurnRow } from "../../packages/host-runtime/src/replay/rows.ts";
-import { DATA, writeSession } from "./support.ts";
-
-export interface CodexReplay {
-  session: SessionRow | null;
-  turns: TurnRow[];
-  items: ThreadItem[];
-  diagnostics: DiagnosticRow[];
-  errors: ErrorRow[];
-}
+import { dataFiles, type Replayed, replayWith, writeSession } from "./support.ts";
 
 /** Rollouts in the given material. */
 export function codexFiles(): string[] {
-  return ["codex/rollouts", "sessions/codex", "commands/codemode"].flatMap((part) =>
-    readdirSync(join(DATA, part)).filter((name) => name.endsWith(".jsonl") && !name.endsWith(".events.jsonl")).map((name) => join(DATA, part, name)),
-  );
+  return dataFiles(["codex/rollouts", "sessions/codex", "commands/codemode"], (name) => name.endsWith(".jsonl") && !name.endsWith(".events.jsonl"));
 }
 
-export async function replayCodex(path: string): Promise<CodexReplay> {
-  const rows: ReplayRow[] = [];
-  const entries = [{ id: definition.manifest.id, load: () => Promise.resolve(definition) }];
-  for await (const row of replay({ path, harness: null, withItems: true, entries, extraToolMaps: {} })) rows.push(row);
-  const turns = rows.filter((row) => row.type === "turn");
-  return {
-    session: rows.find((row) => row.type === "session") ?? null,
-    turns,
-    items: turns.flatMap((turn) => turn.threadItems ?? []),
-    diagnostics: rows.filter((row) => row.type === "diagnostic"),
-    errors: rows.filter((row) => row.type === "error"),
-  };
-}
+export const replayCodex = replayWith(definition);
 
 export type HandLine = Record<string, unknown>;
 
@@ -48,7 +22,7 @@ export function time(seconds: number): string {
 }
 
 /** Replays hand-made lines. */
-export async function replayLines(lines: readonly HandLine[], name?: string): Promise<CodexReplay> {
+export async function replayLines(lines: readonly HandLine[], name?: string): Promise<Replayed> {
   return await replayCodex(handRollout(lines, name));
 }
 

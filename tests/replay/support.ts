@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { definition } from "@foldcast/adapter-claude-code";
+import type { HarnessDefinition } from "@foldcast/protocol-core/harness";
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import { replay } from "../../packages/host-runtime/src/replay/replay.ts";
 import type { DiagnosticRow, ErrorRow, ReplayRow, SessionRow, TotalRow, TurnRow } from "../../packages/host-runtime/src/replay/rows.ts";
@@ -22,29 +23,38 @@ export interface Replayed {
 
 /** Session files of Claude Code in the given material, sub-agents' files too. */
 export function claudeFiles(): string[] {
-  return ["sessions/claude", "claude/history"].flatMap((part) =>
-    readdirSync(join(DATA, part), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl")).map((name) => join(DATA, part, name)),
-  );
+  return dataFiles(["sessions/claude", "claude/history"], (name) => name.endsWith(".jsonl"));
 }
 
-export async function rowsOf(path: string): Promise<ReplayRow[]> {
+/** Rows of a file as `foldcast replay` gives them, with one harness alone. */
+export async function rowsOf(path: string, harness: HarnessDefinition = definition): Promise<ReplayRow[]> {
   const rows: ReplayRow[] = [];
-  const entries = [{ id: definition.manifest.id, load: () => Promise.resolve(definition) }];
+  const entries = [{ id: harness.manifest.id, load: () => Promise.resolve(harness) }];
   for await (const row of replay({ path, harness: null, withItems: true, entries, extraToolMaps: {} })) rows.push(row);
   return rows;
 }
 
-export async function replayFile(path: string): Promise<Replayed> {
-  const rows = await rowsOf(path);
-  const turns = rows.filter((row) => row.type === "turn");
-  return {
-    session: rows.find((row) => row.type === "session") ?? null,
-    turns,
-    items: turns.flatMap((turn) => turn.threadItems ?? []),
-    diagnostics: rows.filter((row) => row.type === "diagnostic"),
-    errors: rows.filter((row) => row.type === "error"),
-    total: rows.find((row) => row.type === "total")!,
+/** Reads a file as `foldcast replay` does, with this harness alone. */
+export function replayWith(harness: HarnessDefinition): (path: string) => Promise<Replayed> {
+  return async (path) => {
+    const rows = await rowsOf(path, harness);
+    const turns = rows.filter((row) => row.type === "turn");
+    return {
+      session: rows.find((row) => row.type === "session") ?? null,
+      turns,
+      items: turns.flatMap((turn) => turn.threadItems ?? []),
+      diagnostics: rows.filter((row) => row.type === "diagnostic"),
+      errors: rows.filter((row) => row.type === "error"),
+      total: rows.find((row) => row.type === "total")!,
+    };
   };
+}
+
+export const replayFile = replayWith(definition);
+
+/** Names below parts of the given material that fit. */
+export function dataFiles(parts: readonly string[], fits: (name: string) => boolean): string[] {
+  return parts.flatMap((part) => readdirSync(join(DATA, part), { recursive: true, encoding: "utf8" }).filter(fits).map((name) => join(DATA, part, name)));
 }
 
 export function writeSession(content: string | Buffer, name?: string): string {

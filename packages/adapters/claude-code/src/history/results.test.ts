@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ItemResult } from "@foldcast/protocol-core/harness";
 import { MAX_IMAGE_CHARACTERS } from "./images.ts";
-import { assistant, call, completionOf, eventsOf, itemsOf, result, text, turnOf, user, write } from "./testing.ts";
+import { assistant, call, completionOf, eventsOf, itemsOf, type Line, result, text, turnOf, user, write } from "./testing.ts";
 import { history } from "./source.ts";
 
 async function resultFor(name: string, input: unknown, content: unknown, more: Record<string, unknown> = {}, block: Record<string, unknown> = {}) {
@@ -135,6 +135,20 @@ describe("the person's own commands", () => {
     expect(itemsOf(turn!)).toMatchObject([{ kind: "message", id: "s1:0", text: "$1" }]);
   });
 
+  test("are told as they were typed, where the program's queue has that", async () => {
+    const queue = (operation: string, more: object = {}): Line => ({ type: "queue-operation", operation, sessionId: "session-1", ...more });
+    const usage = (id: string) => user(id, "<command-name>/usage</command-name>\n<command-args></command-args>", { turnAttributionKey: id });
+    const index = await history.open(write(text([
+      queue("enqueue", { content: "/cost" }), queue("dequeue"), user("m1", "<local-command-caveat>Caveat</local-command-caveat>", { isMeta: true }), usage("u1"),
+      queue("enqueue", { content: "/other with words" }), queue("dequeue"), usage("u2"),
+      queue("enqueue", { content: "/cost" }), queue("enqueue", { content: "hello" }), user("u3", "hello"), usage("u4"),
+    ])));
+    const turns = await eventsOf(index);
+    expect(index.turns.map(({ key, prompt }) => [key, prompt])).toEqual([["u1", "/cost"], ["u2", "/usage"], ["u3", "hello"], ["u4", "/usage"]]);
+    expect(turns.map(([first]) => (first?.type === "turn.started" ? first.input[0] : null))).toMatchObject([{ text: "/cost" }, { text: "/usage" }, { text: "hello" }, { text: "/usage" }]);
+    expect(turns.flatMap((events) => itemsOf(events))).toEqual([]);
+  });
+
   test("that the program cannot run, or that failed, are turns too", async () => {
     const line = (uuid: string, content: string, more: object = {}) => ({ type: "system", subtype: "local_command", uuid, sessionId: "session-1", content, ...more });
     const index = await history.open(write(text([
@@ -145,6 +159,7 @@ describe("the person's own commands", () => {
     const turns = await eventsOf(index);
     expect(index.turns.map(({ key, prompt, outcome }) => [key, prompt, outcome.status])).toEqual([["u1", "hello", "unknown"], ["k1", "/help", "unknown"], ["k2", "/compact", "failed"]]);
     expect(turns[1]![0]).toMatchObject({ input: [{ type: "text", text: "/help" }] });
+    expect(turns[2]![0]).toMatchObject({ input: [], origin: "agent" });
     expect([turns[1]!, turns[2]!].map((events) => itemsOf(events))).toMatchObject([[{ text: "Not here." }], [{ text: "It broke." }]]);
   });
 
@@ -157,6 +172,19 @@ describe("the person's own commands", () => {
     ])));
     const [, turn] = await eventsOf(index);
     expect(index.turns.map(({ key }) => key)).toEqual(["u1", "u3"]);
+    expect(itemsOf(turn!)).toEqual([{ kind: "compaction", id: "b1" }]);
+    expect(turn![0]).toMatchObject({ input: [], origin: "agent" });
+  });
+
+  test("to compact with words of one's own show them before what they did", async () => {
+    const boundary = { type: "system", subtype: "compact_boundary", uuid: "b1", sessionId: "session-1", timestamp: "2026-01-01T00:01:00.000Z" };
+    const index = await history.open(write(text([
+      user("u1", "hello"), assistant("a1", [{ type: "text", text: "Hi." }]), boundary, user("u2", "This session is being continued …", { isCompactSummary: true }),
+      user("u3", "<command-name>/compact</command-name>\n<command-args>keep the names</command-args>", { turnAttributionKey: "u3" }), user("u4", "<local-command-stdout>Compacted </local-command-stdout>"),
+    ])));
+    const [, turn] = await eventsOf(index);
+    expect(index.turns[1]).toMatchObject({ key: "u3", prompt: "/compact keep the names" });
+    expect(turn![0]).toMatchObject({ input: [{ text: "/compact keep the names" }], origin: "user" });
     expect(itemsOf(turn!)).toEqual([{ kind: "compaction", id: "b1" }]);
   });
 });

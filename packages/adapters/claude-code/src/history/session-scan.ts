@@ -3,7 +3,7 @@ import { type DiagnosticCounter, sampleOf, scanLines, filledString, firstWords, 
 import { failureOf, turnLimitFailure } from "./failure.ts";
 import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
 import { isCutOff, isFiller, messageOf, type SessionRecord } from "./record.ts";
-import { type KeptTurnList, type LinePlace, TurnList } from "./turn-list.ts";
+import { type KeptTurnList, type LinePlace, TurnList, type TypedLine } from "./turn-list.ts";
 import { commandOutput, readUserContent } from "./user-content.ts";
 
 /** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
@@ -55,6 +55,8 @@ export class SessionScan {
   /** Last line of a conversation → what it was about. Old files begin with those of other sessions. */
   readonly #summaries: Map<string, string>;
   readonly #seen: Set<string>;
+  /** What was put into the program's queue last, where that is a command. */
+  #typed: TypedLine | null = null;
   /** Sub-agent lines before the first turn. */
   #early: LinePlace[] = [];
   readonly #diagnostics: DiagnosticCounter;
@@ -76,7 +78,7 @@ export class SessionScan {
   /** To go on from later; null while it holds a text of the conversation. */
   keep(): KeptScan | null {
     const [main, side] = [this.main.keep(), this.side.keep()];
-    if (main === null || side === null) return null;
+    if (main === null || side === null || this.#typed !== null) return null;
     return {
       main, side, lines: this.lines, cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, scanned: this.scanned, firstId: this.firstId,
       lastId: this.lastId, forkedFrom: this.forkedFrom, early: this.#early, customTitle: this.#customTitle, madeTitle: this.#madeTitle, summaries: [...this.#summaries], seen: [...this.#seen],
@@ -139,6 +141,7 @@ export class SessionScan {
     if (isOwnLine(facts, record)) this.lines++;
     const aside = record["isSidechain"] === true || this.#ofSubAgent;
     this.#describe(record, aside);
+    if (facts.type === "queue-operation") this.#queued(record, { offset, length: end - start });
     if (SILENT_TYPES.has(facts.type)) return true;
     if (facts.uuid !== null) {
       // Resuming, forking and a second compaction copy lines with their ids.
@@ -175,6 +178,11 @@ export class SessionScan {
       const [leaf, title] = [filledString(record["leafUuid"]), titleOf(record["summary"])];
       if (leaf !== null && title !== null && this.#summaries.size < MAX_SUMMARIES) this.#summaries.set(leaf, title);
     }
+  }
+
+  #queued(record: SessionRecord, place: LinePlace): void {
+    const text = filledString(record["content"]);
+    if (record["operation"] === "enqueue") this.#typed = text?.startsWith("/") === true ? { text, place } : null;
   }
 
   #ownSummary(): string | null {
@@ -227,7 +235,8 @@ export class SessionScan {
     if (record["isCompactSummary"] === true) into.summary(facts, place);
     else if (facts.hidden && !facts.blocks.some((block) => block.isResult)) into.hiddenUser(facts, place);
     else {
-      into.user(facts, place, readUserContent(messageOf(record)["content"]));
+      into.user(facts, place, readUserContent(messageOf(record)["content"]), this.#typed);
+      this.#typed = null;
       if (isCutOff(record)) into.cutOff();
     }
   }

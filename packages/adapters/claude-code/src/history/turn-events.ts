@@ -5,9 +5,9 @@ import { isOmittedImage } from "./images.ts";
 import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
 import { blocksOf, isToolResult, isToolUse, messageOf, type SessionRecord } from "./record.ts";
 import { type Foreknowledge, type FoundResult, type ReaderContext, TurnReader } from "./turn-reader.ts";
-import type { IndexedTurn } from "./turn-list.ts";
+import { hasInput, type IndexedTurn } from "./turn-list.ts";
 import { UsageReports } from "./usage.ts";
-import { readUserContent } from "./user-content.ts";
+import { isCompact, readUserContent } from "./user-content.ts";
 
 export interface TurnContext extends Omit<ReaderContext, "ofCommand"> {
   cwd: string | null;
@@ -20,23 +20,26 @@ export function turnEvents(turn: IndexedTurn, records: readonly SessionRecord[],
   const isOwn = (record: SessionRecord): boolean => context.sidechainIsOwn || record["isSidechain"] !== true;
   const { ahead, strayAt } = survey(records, isOwn, context.sidechainIsOwn);
   const { outcome, completedAt, durationMs, opening } = turn;
-  const hasInput = opening === "prompt" || opening === "command";
+  const behindInput = hasInput(turn) ? 1 : 0;
   const reader = new TurnReader({ ...context, ofCommand: opening === "command" }, ahead);
   const events = [startOf(turn, records, context)];
   records.forEach((record, index) => {
     const stray = strayAt.get(record);
     if (!isOwn(record)) events.push(...(stray === undefined ? [] : strayAgentEvents(stray, context.sessionId)));
     // The first line of a prompt is the turn's input.
-    else if (index > 0 || !hasInput) events.push(...reader.read(record, index));
+    else if (index >= behindInput) events.push(...reader.read(record, index));
   });
   events.push({ type: "turn.completed", outcome, at: completedAt, durationMs });
   return events;
 }
 
-function startOf({ key, opening, startedAt }: IndexedTurn, records: readonly SessionRecord[], context: TurnContext): HarnessEvent {
+function startOf(turn: IndexedTurn, records: readonly SessionRecord[], context: TurnContext): HarnessEvent {
+  const { key, opening, startedAt } = turn;
   const first = records[0];
-  const content = (opening === "prompt" || opening === "command") && first !== undefined ? (first["type"] === "system" ? first["content"] : messageOf(first)["content"]) : undefined;
-  const input: UserInput[] = content === undefined ? [] : readUserContent(content).input;
+  // Lines of what was typed and of commands that cannot run have no message around it.
+  const content = !hasInput(turn) || first === undefined ? undefined : (first["message"] === undefined ? first["content"] : messageOf(first)["content"]);
+  const sent: UserInput[] = content === undefined ? [] : readUserContent(content).input;
+  const input = opening === "command" && isCompact(sent) ? [] : sent;
   for (const block of blocksOf(content)) if (isOmittedImage(block)) context.diagnostics.count("image.tooLarge", null);
   const cwd = first === undefined ? null : filledString(first["cwd"]);
   const model = records.map((record) => filledString(messageOf(record)["model"])).find((name) => name !== null && name !== "<synthetic>");
@@ -45,7 +48,7 @@ function startOf({ key, opening, startedAt }: IndexedTurn, records: readonly Ses
     turnKey: key,
     at: startedAt,
     input,
-    origin: opening === "prompt" || opening === "command" || opening === "shell" ? "user" : "agent",
+    origin: input.length > 0 || opening === "prompt" || opening === "shell" ? "user" : "agent",
     cwd: cwd === context.cwd ? null : cwd,
     model: model ?? null,
   };

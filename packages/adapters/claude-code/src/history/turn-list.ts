@@ -16,7 +16,7 @@ export type TurnOpening =
   | "shell"
   /** News that set the agent to work. */
   | "notice"
-  /** A compaction that stood between two turns. */
+  /** A compaction that stood between two turns; its prompt, where it has one, is what a client sent for it. */
   | "compaction"
   /** Lines with no prompt before them in the file. */
   | "content";
@@ -46,6 +46,17 @@ export interface KeptTurnList {
   current: number;
   flags: [busy: boolean, answered: boolean, boundary: boolean];
   turnIndex: number | null;
+}
+
+/** A line that holds what was typed for a command: the command's own line has the name that it goes by in the program. */
+export interface TypedLine {
+  text: string;
+  place: LinePlace;
+}
+
+/** Whether the turn's first line is what was sent for it. */
+export function hasInput({ opening, prompt }: IndexedTurn): boolean {
+  return opening === "prompt" || opening === "command" || (opening === "compaction" && prompt !== "");
 }
 
 interface PendingCommand {
@@ -103,7 +114,7 @@ export class TurnList {
     return this.turns.length === 0;
   }
 
-  user(facts: LineFacts, place: LinePlace, content: UserContent): void {
+  user(facts: LineFacts, place: LinePlace, content: UserContent, typed: TypedLine | null = null): void {
     const hasResults = facts.blocks.some((block) => block.isResult);
     if (content.interrupted) this.#interrupt();
     if (hasResults) {
@@ -119,7 +130,7 @@ export class TurnList {
         return this.#begin("prompt", facts, place, content.text === "" ? "[image]" : content.text);
       case "command":
         if (begins || isAnsweredCommand(content.text)) return this.#beginCommand({ facts, place, content });
-        if (facts.sentByClient) return this.#clientCommand(facts, place, content);
+        if (facts.sentByClient) return this.#clientCommand(facts, place, content, typed);
         this.#command = { facts, place, content };
         return;
       case "shellInput":
@@ -234,14 +245,17 @@ export class TurnList {
   }
 
   /** The line of `/compact` comes behind what it did: it gives the turn its key. Other commands begin their turn. */
-  #clientCommand(facts: LineFacts, place: LinePlace, content: UserContent): void {
+  #clientCommand(facts: LineFacts, place: LinePlace, content: UserContent, typed: TypedLine | null): void {
     const [input] = content.input;
     const line = input?.type === "text" ? input.text : "";
     if (this.#current?.opening === "compaction" && /^\/compact\b/.test(line)) {
       this.#current.key = facts.uuid ?? this.#current.key;
-      return;
-    }
-    this.command(facts, place, line);
+      // Without further words it is what a client asks for when it compacts.
+      if (argumentsOf(line) === "") return;
+      this.#current.prompt = firstWords(line, PROMPT_CHARACTERS);
+      this.#current.pieces.addFirst(place.offset, place.length);
+    } else if (typed !== null && argumentsOf(typed.text) === argumentsOf(line)) this.command(facts, typed.place, typed.text);
+    else this.command(facts, place, line);
   }
 
   #begin(opening: TurnOpening, facts: LineFacts, place: LinePlace, prompt: string): void {
@@ -292,6 +306,11 @@ export class TurnList {
     }
     return null;
   }
+}
+
+/** What stands behind a command's name. */
+function argumentsOf(line: string): string {
+  return line.replace(/^\S*/, "").trim();
 }
 
 function timeOf(facts: LineFacts): number | null {

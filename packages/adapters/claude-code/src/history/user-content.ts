@@ -75,6 +75,13 @@ export function isAnsweredCommand(text: string): boolean {
   return text.trimStart().startsWith("<command-message>");
 }
 
+export const COMPACT = "/compact";
+
+/** Who types no more than that asks for what a client does when it compacts: nobody's words are shown for it. */
+export function isCompact([input, ...more]: readonly UserInput[]): boolean {
+  return input?.type === "text" && input.text.trim() === COMPACT && more.length === 0;
+}
+
 /** `/name arguments`, as it was typed. */
 function commandLine(text: string): string {
   const name = tagged(text, "command-name") ?? "";

@@ -9,6 +9,7 @@ import { ClaudeProgram, type ProgramExit } from "../program/program.ts";
 import { answerOfNobody, type Ask, askOf } from "./asks.ts";
 import { joinedInput, type MessageContent, messageContent } from "./input.ts";
 import { modeOf, optionArgs, optionRequests } from "./modes.ts";
+import { COMPACT, isCompact } from "../history/user-content.ts";
 import { openingLines } from "./opening-lines.ts";
 import { LiveTurn } from "./turn.ts";
 
@@ -27,7 +28,6 @@ export interface SessionSetup {
 }
 
 const NO_CALLS: LiveTurn["openCalls"] = new Map();
-const COMPACT = "/compact";
 /** The file is written soon after the program goes to work (measured: under 100 ms). */
 const OPENING_PATIENCE_MS = 2000;
 const OPENING_POLL_MS = 25;
@@ -231,7 +231,8 @@ export class ClaudeSession implements HarnessSession {
   }
 
   /** What is asked goes on in this turn, where the one before was there for it alone. */
-  #begin({ key, messages, input, clientId, ofCommand }: { key: string; messages: readonly string[]; input: UserInput[]; clientId: string | null; ofCommand: boolean }): LiveTurn {
+  #begin({ key, messages, input: sent, clientId, ofCommand }: { key: string; messages: readonly string[]; input: UserInput[]; clientId: string | null; ofCommand: boolean }): LiveTurn {
+    const input = isCompact(sent) ? [] : sent;
     const asks = [...this.#asks.values()];
     if (this.#turn?.onlyAsks === true) this.#endTurn({ status: "succeeded" }, undefined, "superseded");
     const at = this.#now();

@@ -1,16 +1,24 @@
-import { type DiagnosticCounter, ScannedFile, type TurnLine } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, type KeptFile, ScannedFile, type TurnLine } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistoryTurn } from "@foldcast/protocol-core/harness";
 import { decode } from "./dialects.ts";
 import { FileTexts } from "./edits.ts";
 import type { NotedLine, WireNote } from "./notes.ts";
 import { describeFile, type SessionFile } from "./session-file.ts";
-import { SessionScan } from "./session-scan.ts";
+import { type KeptScan, SessionScan } from "./session-scan.ts";
 import { SideFiles } from "./side-files.ts";
 import { surveyOf } from "./survey.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 import { TurnReader } from "./turn-reader.ts";
 
 const BLOB_MARK = "\"blobref:";
+
+/** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
+const KEPT_VERSION = 1;
+interface KeptIndex extends KeptFile {
+  version: number;
+  file: string;
+  scan: KeptScan;
+}
 
 /** Index of one saved session; made by `openSession`. Texts are never kept, only places in the file. */
 export class SessionIndex implements HistoryIndex {
@@ -65,6 +73,11 @@ export class SessionIndex implements HistoryIndex {
     });
   }
 
+  snapshot(): KeptIndex | undefined {
+    const scan = this.#file.scan.keep();
+    return scan === null ? undefined : { version: KEPT_VERSION, file: this.file, scan, ...this.#file.keep() };
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -109,9 +122,19 @@ function modelOf(lines: readonly NotedLine[]): string | null {
   return null;
 }
 
-/** Indexes a file. Rejects with a readable message when it cannot be read or holds no session. */
-export async function openSession(path: string): Promise<SessionIndex> {
-  const file = await ScannedFile.open(path, (diagnostics) => new SessionScan(diagnostics));
+/**
+ * Indexes a file, going on from what an earlier index of it kept. Rejects with a readable message when it cannot be read
+ * or holds no session.
+ */
+export async function openSession(path: string, known?: unknown): Promise<SessionIndex> {
+  const kept = keptIndex(known, path);
+  const file = await ScannedFile.open(path, (diagnostics, fromKept) => new SessionScan(diagnostics, fromKept ? kept?.scan : undefined), kept);
   if (!file.scan.isOurs) throw new Error(`${path} holds no Kimi session`);
   return new SessionIndex(file, await describeFile(path, file.scan));
+}
+
+/** Null for another version of the index, or one of another file. */
+function keptIndex(known: unknown, path: string): KeptIndex | null {
+  const kept = known as Partial<KeptIndex> | null | undefined;
+  return kept?.version === KEPT_VERSION && kept.file === path && kept.state !== undefined ? (kept as KeptIndex) : null;
 }

@@ -3,14 +3,25 @@ import type { FileHandle } from "node:fs/promises";
 import { type DiagnosticCounter, sampleOf, scanLines, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import { decode, dialectOf } from "./dialects.ts";
 import type { NotedLine } from "./notes.ts";
-import { TurnList } from "./turn-list.ts";
+import { type KeptTurnList, TurnList } from "./turn-list.ts";
+
+/** A scan as JSON. */
+export interface KeptScan {
+  turns: KeptTurnList;
+  cwd: string | null;
+  sessionId: string | null;
+  agentId: string | null;
+  isChild: boolean;
+  scanned: number;
+  identity: string;
+}
 
 /**
  * Everything known of a session file up to some byte. Lines are fed in the order of the file, and again from there when
  * the file has grown.
  */
 export class SessionScan {
-  readonly turns = new TurnList();
+  readonly turns: TurnList;
   /** Some line is of a kind that only Kimi writes. */
   isOurs = false;
   cwd: string | null = null;
@@ -20,17 +31,31 @@ export class SessionScan {
   /** The first turn is a task that a parent gave. */
   isChild = false;
   scanned = 0;
-  /** Bytes of the beginning, which no growth changes. */
-  readonly #identity: Hash = createHash("sha256");
+  /** Of the bytes of the beginning. */
+  readonly #hash: Hash = createHash("sha256");
+  /** Since the first turn: no growth changes it. */
+  #identity: string | null = null;
   readonly #diagnostics: DiagnosticCounter;
 
-  constructor(diagnostics: DiagnosticCounter) {
+  /** `kept`: what an earlier scan of the file gave. */
+  constructor(diagnostics: DiagnosticCounter, kept: KeptScan | null = null) {
     this.#diagnostics = diagnostics;
+    this.turns = kept === null ? new TurnList() : TurnList.restore(kept.turns);
+    if (kept === null) return;
+    this.isOurs = true;
+    ({ cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, isChild: this.isChild, scanned: this.scanned, identity: this.#identity } = kept);
   }
 
   /** Names a session that no line and no folder names: from its lines up to the first prompt. */
   get identity(): string {
-    return this.#identity.copy().digest("hex").slice(0, 32);
+    return this.#identity ?? this.#hash.copy().digest("hex").slice(0, 32);
+  }
+
+  /** To go on from later; null before the first turn. */
+  keep(): KeptScan | null {
+    if (!this.isOurs || this.#identity === null) return null;
+    const { cwd, sessionId, agentId, isChild, scanned } = this;
+    return { turns: this.turns.keep(), cwd, sessionId, agentId, isChild, scanned, identity: this.#identity };
   }
 
   async read(file: FileHandle): Promise<void> {
@@ -60,12 +85,13 @@ export class SessionScan {
   #line(bytes: Buffer, start: number, end: number, offset: number): boolean {
     const record = parseRecord(bytes.toString("utf8", start, end));
     if (record === null) return false;
-    if (this.turns.turns.length === 0) this.#identity.update(bytes.subarray(start, end));
+    if (this.#identity === null) this.#hash.update(bytes.subarray(start, end));
     this.#describe(record);
     this.isOurs ||= dialectOf(record) !== null;
     const line = decode(record);
     if (this.turns.turns.length === 0) this.isChild ||= isTask(line);
     this.turns.add(line, { offset, length: end - start });
+    if (this.turns.turns.length > 0) this.#identity ??= this.identity;
     return true;
   }
 

@@ -22,7 +22,7 @@ export const history: HistorySource = {
     if (dialect !== "context") return dialect !== undefined;
     return !hasWireFile(file);
   },
-  open: (file) => openSession(file),
+  open: openSession,
   roots: ({ env, home }) => [
     { folder: join(env["KIMI_CODE_HOME"] ?? join(home, ".kimi-code"), "sessions"), depth: 4 },
     { folder: join(env["KIMI_SHARE_DIR"] ?? join(home, ".kimi"), "sessions"), depth: 4 },

@@ -19,6 +19,19 @@ export interface IndexedTurn extends HistoryTurn {
   lastOffset: number;
 }
 
+/** A list as JSON; turns by their place in it. */
+export interface KeptTurnList {
+  turns: (Omit<IndexedTurn, "pieces"> & { pieces: readonly number[] })[];
+  current: number;
+  compaction: number;
+  anchors: number[];
+  keys: [string, number][];
+  busy: boolean;
+  echoes: number;
+  ordinal: number;
+  undone: number;
+}
+
 type Note<T extends WireNote["type"]> = Extract<WireNote, { type: T }>;
 
 /**
@@ -39,6 +52,31 @@ export class TurnList {
   /** A compaction between turns goes on in the background. */
   #compaction: IndexedTurn | null = null;
   #undone = 0;
+
+  /** A list that goes on from where another was. */
+  static restore(kept: KeptTurnList): TurnList {
+    const list = new TurnList();
+    list.#turns = kept.turns.map(({ pieces, ...turn }) => ({ ...turn, pieces: PieceList.of(pieces) }));
+    list.#current = list.#turns[kept.current] ?? null;
+    list.#compaction = list.#turns[kept.compaction] ?? null;
+    list.#anchors = kept.anchors.map((at) => list.#turns[at]!);
+    for (const [key, times] of kept.keys) list.#keys.set(key, times);
+    list.#busy = kept.busy;
+    list.#echoes = kept.echoes;
+    list.#ordinal = kept.ordinal;
+    list.#undone = kept.undone;
+    return list;
+  }
+
+  keep(): KeptTurnList {
+    const places = new Map(this.#turns.map((turn, at) => [turn, at]));
+    const placeOf = (turn: IndexedTurn | null): number => (turn === null ? -1 : places.get(turn)!);
+    return {
+      turns: this.#turns.map((turn) => ({ ...turn, pieces: turn.pieces.numbers })),
+      current: placeOf(this.#current), compaction: placeOf(this.#compaction), anchors: this.#anchors.map(placeOf), keys: [...this.#keys],
+      busy: this.#busy, echoes: this.#echoes, ordinal: this.#ordinal, undone: this.#undone,
+    };
+  }
 
   get turns(): readonly IndexedTurn[] {
     return this.#turns;

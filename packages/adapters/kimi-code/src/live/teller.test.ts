@@ -105,6 +105,15 @@ describe("a compaction", () => {
     expect(turns().map(shown)).toEqual([["compaction -> succeeded", "succeeded"], ["message Seven. -> succeeded", "succeeded"]]);
   });
 
+  it.each([["/compact", [], "agent"], ["/compact keep the names", [{ text: "/compact keep the names" }], "user"]])("that is typed as %s is one turn", async (words, input, origin) => {
+    const { teller, write, turns } = await session();
+    teller.begin(typed(words));
+    write({ type: "full_compaction.begin", source: "manual" }, { type: "context.apply_compaction", summary: "Short." }, { type: "full_compaction.complete" });
+    await teller.answered(SUCCEEDED);
+    expect(turns().map(shown)).toEqual([["compaction -> succeeded", "succeeded"]]);
+    expect(turns()[0]![0]).toMatchObject({ input, origin });
+  });
+
   it("in the middle of a turn is an item of it", async () => {
     const { teller, write, turns } = await session();
     teller.begin(typed("go on"));

@@ -88,7 +88,9 @@ export class WireTeller implements AcpTeller {
 
   /** The file comes too late for the first words of an answer: a turn that is sure to begin begins at once. */
   begin(input: TurnInput | null): void {
-    const prompt: Prompt = { input, early: [], answer: null, over: false, onOver: () => undefined };
+    // Who types no more than that asks for what a client does when it compacts.
+    const isCompact = commandOf(input)?.trim() === "/compact" && input?.input.length === 1;
+    const prompt: Prompt = { input: isCompact ? null : input, early: [], answer: null, over: false, onOver: () => undefined };
     this.#prompt = prompt;
     this.#tail.busy = true;
     const isCommand = commandOf(input) !== null;
@@ -159,7 +161,7 @@ export class WireTeller implements AcpTeller {
       else if (note.type === "task") this.#taskChanged(note);
       else if (note.type === "prompt") this.#began(note, line.at);
       else if (note.type === "compaction" && this.#turn === null && note.phase === "begin") {
-        this.#open(`compaction-${line.at ?? this.#port.newId()}`, null, this.#prompt?.input === null ? this.#prompt : null, true);
+        this.#open(`compaction-${line.at ?? this.#port.newId()}`, null, this.#compactionAsked(), true);
       }
       const turn = this.#turn;
       if (turn === null) continue;
@@ -177,6 +179,12 @@ export class WireTeller implements AcpTeller {
         this.#ended(turn, { outcome: { status: note.phase === "done" ? "succeeded" : "cancelled" }, durationMs: null });
       }
     }
+  }
+
+  /** The prompt that asks for a compaction; null = the agent begins it by itself. */
+  #compactionAsked(): Prompt | null {
+    const prompt = this.#prompt;
+    return prompt !== null && (prompt.input === null || /^\/compact\s/.test(commandOf(prompt.input) ?? "")) ? prompt : null;
   }
 
   #taskChanged({ id, running }: Note<"task">): void {

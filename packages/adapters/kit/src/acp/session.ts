@@ -308,8 +308,9 @@ export class AcpSession implements HarnessSession {
     const teller = this.#teller;
     if (this.#over !== null || teller === null) return;
     if (method !== methods.client.session.update) {
-      const own = this.#dialect.notification?.(method, params, this.#now()) ?? [];
-      if (own.length > 0) teller.told(own);
+      const own = this.#dialect.notification?.(method, params, this.#now());
+      if (own === undefined) this.#setup.environment.log("debug", `${this.#setup.name}: a notification that is not known`, { method });
+      else if (own.length > 0) teller.told(own);
       return;
     }
     if (params["sessionId"] !== this.#sessionId) return;

@@ -31,6 +31,12 @@ export class PieceList {
     this.#bytes += length;
   }
 
+  /** Puts a piece before all others. */
+  addFirst(offset: number, length: number): void {
+    this.#numbers.unshift(offset, length);
+    this.#bytes += length;
+  }
+
   /** In the order they were added. */
   list(): FilePiece[] {
     const pieces: FilePiece[] = [];
