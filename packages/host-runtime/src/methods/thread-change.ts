@@ -108,7 +108,7 @@ export const threadChangeMethods: readonly Method[] = [
     async handler(params, { host }) {
       const actor = loadedThread(host, params.threadId);
       const named = requestedModel(params);
-      const model = named === null || named === actor.settings.model ? actor.settings.model : (await resolveModel(host.catalogue, named, actor.record.harness)).id;
+      const model = named === null || named === actor.settings.model ? actor.settings.model : (await resolveModel(host, named, actor.record.harness)).id;
       const settings = { ...mergeSettings(actor.settings, params), model };
       return new Reply({}, () => {
         if (!sameSettings(settings, actor.settings)) actor.applySettings(settings, model ?? "none");

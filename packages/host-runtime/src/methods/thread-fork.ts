@@ -43,7 +43,7 @@ async function forkThread(params: ThreadForkParams, host: Host, connection: Conn
   const adapter = await host.catalogue.adapter(record.harness);
   demandFork(adapter, "thread/fork");
   // A client names the model that it shows, which may be none of ours; then the thread's own goes on.
-  const named = params.model == null || (await host.catalogue.model(params.model)) === undefined ? null : await resolveModel(host.catalogue, params.model, record.harness);
+  const named = params.model == null || (await host.catalogue.model(params.model)) === undefined ? null : await resolveModel(host, params.model, record.harness);
   const viewer = host.viewerOf(connection);
   const list = await host.threads.turns(known, viewer);
   const running = known.actor?.run ?? null;

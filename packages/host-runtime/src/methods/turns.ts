@@ -27,7 +27,7 @@ async function settingsFor(actor: ThreadActor, params: TurnStartParams, host: Ho
   if (wanted === null) return { ...merged, model: null };
   // A model that the thread already runs on is not looked up again: it may have left the list meanwhile.
   if (wanted === actor.settings.model && actor.materialized) return { ...merged, model: wanted };
-  return { ...merged, model: (await resolveModel(host.catalogue, wanted, actor.record.harness)).id };
+  return { ...merged, model: (await resolveModel(host, wanted, actor.record.harness)).id };
 }
 
 /** The typed answer to an interaction in this input, wherever the client put its text. */
