@@ -29,7 +29,8 @@ export async function run({ operands: [verb = "", stray], settings, env, stdout,
   const around = surroundings(env);
   const codex = await findCodex(values["codex-bin"], around, { desktopFirst: true });
   if (verb === "codex") {
-    if (codex !== null) stdout.write(`${codex}\n`);
+    if (codex === null) stderr.write("foldcast desktop: there is no codex program here; foldcast doctor says what to do\n");
+    else stdout.write(`${codex}\n`);
     return codex === null ? 1 : 0;
   }
   const { platform } = process;

@@ -27,7 +27,7 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
       onListening: (url, owner) => {
         address = url;
         stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid, version: VERSION, protocol: PROTOCOL_VERSION })}\n`);
-        if (owner !== null) stderr.write(introduction([connectLine(url, tokenFile), `note      process ${owner} has the threads of ${options.dataDir}: clients of this one are its own`]));
+        if (owner !== null) stderr.write(introduction([connectLine(url, tokenFile), `note      process ${owner} has the threads of ${options.dataDir}: clients are passed on to it`]));
       },
       onOwner: async (running) => {
         await introduce(running, address, tokenFile, stderr);

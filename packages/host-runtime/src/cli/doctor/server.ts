@@ -16,7 +16,7 @@ export function storeCheck(folder: string, driver: SqlDriver | null = loadSqlDri
   return {
     id: "store",
     async run(): Promise<Finding> {
-      if (driver === null) return warning("no SQLite: threads are forgotten when a server ends", "npm install better-sqlite3, or use Node 22.13 or newer");
+      if (driver === null) return warning("no SQLite: threads are forgotten when a server ends", "npm install better-sqlite3 (with -g where foldcast was installed so), or use Node 22.13 or newer");
       const lock = peekOwner(driver, folder);
       if (lock.held) return await describeOwner(folder, lock.owner);
       const file = join(folder, "threads.sqlite");

@@ -28,8 +28,8 @@ The first line on stdout, and the only one, is for programs:
   }),
   "app-server": command({
     summary: "the same on standard streams, in the place of `codex app-server`",
-    about: `Stands in for \`codex app-server\`: one JSON object a line on standard streams, until stdin ends. Where another foldcast
-has the data folder, this one passes its client on to that one. Codex's own flags go to the Codex behind it.`,
+    about: `Stands in for \`codex app-server\`: one JSON object a line on standard streams, until stdin ends.
+Where another foldcast has the data folder, this one passes its client on to that one. Codex's own flags go to the Codex behind it.`,
     options: APP_SERVER_OPTIONS,
     lenient: true,
     examples: [
@@ -41,8 +41,9 @@ has the data folder, this one passes its client on to that one. Codex's own flag
   }),
   chat: command({
     summary: "talk with an agent on the terminal or through a pipe",
-    about: `Talks with an agent on the terminal, or through a pipe: one prompt a line. An approval or a question is answered by the
-next line: a number, approve, deny (with words for the agent behind it), always, or the line that it shows.
+    about: `Talks with an agent on the terminal, or through a pipe: one prompt a line.
+An approval or a question is answered by the next line: a number, approve, deny (with words for the agent behind it),
+always, or the line that it shows.
 Lines that begin with a slash are commands of the chat (/help); // sends one to the agent.`,
     strayWord: "prompts are read from the input, not from the command line",
     options: CHAT_OPTIONS,
@@ -52,7 +53,7 @@ Lines that begin with a slash are commands of the chat (/help); // sends one to 
       ["printf 'do the demo\\n1\\n' | foldcast chat --json --model scripted/approval", "a script"],
     ],
     notes: `When the input ends, what is still asked is declined, and the chat ends with its last turn.
-Exit code: 0, or 1 when a line of a pipe could not be sent.`,
+Exit code: 0, or 1 when a line of a pipe could not be sent or the last turn failed.`,
     load: () => import("../commands/chat.ts"),
   }),
   threads: command({
@@ -119,9 +120,9 @@ would use them, and at the Feishu app where one is set. Starts no model turn and
       status: { operands: "", does: "what is set up, and whether it is as it was left" },
       codex: { operands: "", does: "the real Codex program that Desktop would get" },
     },
-    about: `Sets the variable at which Codex Desktop looks for its server, for this session and for later ones, and nothing of Desktop
-itself. With the door cli it starts a small script in the place of codex, which hands all but the app-server to the real one;
-with the door websocket it connects to a foldcast that runs from login on.`,
+    about: `Sets the variable at which Codex Desktop looks for its server, for this session and for later ones, and nothing of
+Desktop itself. With the door cli it starts a small script in the place of codex, which hands all but the app-server
+to the real one; with the door websocket it connects to a foldcast that runs from login on.`,
     options: DESKTOP_OPTIONS,
     examples: [["foldcast desktop enable", ""], ["foldcast desktop enable --model scripted/demo", "with a model of ours as the default"], ["foldcast desktop status --json", ""], ["foldcast desktop disable", ""]],
     notes: `On Windows it prints the steps and changes nothing.
