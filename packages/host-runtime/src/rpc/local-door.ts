@@ -88,10 +88,12 @@ function readGreeting(socket: Socket, onGreeting: (greeting: Greeting) => void):
 /** The JSON value of a stream's first line, once; undefined for none, or one that is too long. The stream is paused then. */
 export function readFirstLine(socket: Socket, maxBytes: number, onLine: (value: unknown) => void): void {
   let head = Buffer.alloc(0);
-  const done = (value: unknown): void => {
+  const done = (value: unknown, rest?: Buffer): void => {
     socket.off("data", onData);
     socket.off("end", onEnd);
     socket.pause();
+    // Only now: a stream that flows would hand it to us again.
+    if (rest !== undefined && rest.length > 0) socket.unshift(rest);
     onLine(value);
   };
   const onEnd = (): void => done(undefined);
@@ -102,9 +104,7 @@ export function readFirstLine(socket: Socket, maxBytes: number, onLine: (value: 
       if (head.length > maxBytes) done(undefined);
       return;
     }
-    const rest = head.subarray(end + 1);
-    if (rest.length > 0) socket.unshift(rest);
-    done(jsonOf(head.toString("utf8", 0, end)));
+    done(jsonOf(head.toString("utf8", 0, end)), head.subarray(end + 1));
   };
   socket.on("data", onData);
   socket.on("end", onEnd);
