@@ -105,10 +105,11 @@ export class FeishuLoad {
     await this.#until("all cards to show it", () => jobs.every(({ chatId }) => isFinal(chatId)));
     const calls = fake.calls().slice(before);
     this.#costs.set(n, this.#costsOf(n, calls, this.#cpuMs() - cpuBefore));
-    const lastWrite = new Map(calls.flatMap(({ api, code, target, atMs }) => (api === "card.update" && code === 0 && target !== null ? [[target, atMs] as const] : [])));
+    const lastWrite = new Map(calls.flatMap(({ api, target, atMs }) => (api === "card.update" && target !== null ? [[target, atMs] as const] : [])));
     return jobs.map(({ prompt, chatId }) => {
-      const cardId = fake.chat({ chatId }).messages.find(({ card }) => card !== null)?.card?.cardId ?? "";
-      return lastWrite.get(cardId)! - this.#ends.get(threads.get(prompt)!)!;
+      const { messages } = fake.chat({ chatId });
+      const shown = messages.flatMap(({ card, createTimeMs }) => (card === null ? [] : [(card.cardId === null ? undefined : lastWrite.get(card.cardId)) ?? createTimeMs]));
+      return Math.max(...shown) - this.#ends.get(threads.get(prompt)!)!;
     });
   }
 

@@ -90,6 +90,26 @@ describe("the writer of a card", () => {
     expect(server.worst).toBe(1);
   });
 
+  it("asks for the newest state when it may write, and for no more than that", async () => {
+    let asked = 0;
+    const server = new Server(growing("A"));
+    let open: () => void = () => undefined;
+    server.port.pace = (api) => new Promise((resolve) => (open = () => resolve({ api, grantedAtMs: 0 })));
+    const writer = new CardWriter({
+      port: server.port, cardId: "1", chatId: "oc", shadow: growing("A"), openedAt: 0, sequence: 0, reserve: () => undefined, clock: { now: () => 0, sleep: () => Promise.resolve() }, log: () => undefined,
+      newest: () => growing(`All is well${"!".repeat((asked += 1))}`),
+    });
+    writer.show(growing("Al"));
+    let isIdle = false;
+    void writer.idle().then(() => (isIdle = true));
+    await idle();
+    expect([asked, isIdle]).toEqual([0, false]);
+    open();
+    await idle();
+    expect(server.card).toEqual(growing("All is well!"));
+    expect([asked, isIdle]).toEqual([1, true]);
+  });
+
   it("sends nothing when nothing differs", async () => {
     const { server, writer } = setUp();
     writer.show(growing("A"));

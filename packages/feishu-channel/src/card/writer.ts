@@ -33,6 +33,8 @@ export interface CardWriterOptions {
   readonly reserve: (sequence: number) => void | Promise<void>;
   readonly clock: WriterClock;
   readonly times?: WriterTimes;
+  /** The newest state of the running turn, asked for when a write may go out; null = what was shown last. */
+  readonly newest?: () => TurnCard | null;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -65,6 +67,7 @@ export class CardWriter {
   #tries = 0;
   /** What was refused for good; the same card is not tried again. */
   #refused: { readonly card: TurnCard; readonly refusal: Refusal } | null = null;
+  #idlers: (() => void)[] = [];
   #news: Refusal | null = null;
   /** For good, one after the other. */
   #refusals = 0;
@@ -102,6 +105,11 @@ export class CardWriter {
   #isHopeless(): boolean {
     const kind = this.#refused?.refusal.kind;
     return this.#refusals >= MAX_REFUSALS || kind === "gone" || kind === "forbidden";
+  }
+
+  /** Resolves when nothing waits to be written. */
+  idle(): Promise<void> {
+    return this.#running ? new Promise((resolve) => this.#idlers.push(resolve)) : Promise.resolve();
   }
 
   /** The last state: written as a whole, streaming closed first, and tried until Feishu has said yes or no. */
@@ -148,6 +156,7 @@ export class CardWriter {
     } finally {
       // At once, not a tick later: what is given in between would find a writer that seems to run and does not.
       this.#running = false;
+      for (const wake of this.#idlers.splice(0)) wake();
     }
   }
 
@@ -178,16 +187,26 @@ export class CardWriter {
     if (this.#finalCard === null) await this.#pause(this.#lastWriteAt + this.#times.intervalMs - clock.now());
     const permit = await this.#permit(step);
     if (permit === null) return;
-    // Something newer may have come while this write waited for its turn.
-    const wanted = this.#wanted;
-    if (this.#closed || wanted === null) return;
-    const current = this.#nextStep(wanted);
-    if (current?.api !== step.api) return;
+    const current = this.#newestStep(step);
+    if (current === null) return;
     this.#sequence += 1;
     await this.#options.reserve(this.#sequence);
     const sentAt = (this.#lastWriteAt = clock.now());
     const outcome = await this.#send(current, permit);
     await this.#digest(outcome, current, sentAt);
+  }
+
+  /** Something newer may have come while the write waited for its turn; what needs another call than that waits for the next. */
+  #newestStep({ api }: Step): Step | null {
+    if (this.#closed || this.#wanted === null) return null;
+    const newest = this.#finalCard === null ? (this.#options.newest?.() ?? null) : null;
+    const fresh = newest === null ? null : this.#nextStep(newest);
+    if (newest !== null && fresh?.api === api) {
+      this.#wanted = newest;
+      return fresh;
+    }
+    const shown = this.#nextStep(this.#wanted);
+    return shown?.api === api ? shown : null;
   }
 
   /** Null: the last state came while a live one waited, which has no turn any more. */

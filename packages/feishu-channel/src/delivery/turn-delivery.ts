@@ -115,8 +115,22 @@ export class TurnDelivery {
       if (this.#wanted === state) this.#wanted = null;
       if (this.#isEnding()) return;
       const hurried = new Promise<void>((resolve) => (this.#hurry = resolve));
-      await Promise.race([this.#deps.clock.sleep((this.#deps.writerTimes ?? WRITER_TIMES).intervalMs), hurried]);
+      await Promise.race([this.#written(), hurried]);
     }
+  }
+
+  /** Drawing is for writing: while a write waits for its turn, its writer asks for the newest state itself. */
+  async #written(): Promise<void> {
+    await this.#deps.clock.sleep((this.#deps.writerTimes ?? WRITER_TIMES).intervalMs);
+    await Promise.all([...this.#writers.values()].map((writer) => writer.idle()));
+  }
+
+  /** The open card as it is now; null where nothing is new, or what is new needs a further card. */
+  #newest(index: number): TurnCard | null {
+    const state = this.#wanted;
+    if (state === null || this.#ended || index !== this.record.breaks.length) return null;
+    const { cards, breaks } = layoutTurn(this.#inputOf(state), this.record.breaks, this.#limits(), this.#pages);
+    return breaks.length === this.record.breaks.length ? cards[index]! : null;
   }
 
   /** What a live refusal teaches holds for all that follows. */
@@ -306,7 +320,7 @@ export class TurnDelivery {
     if (existing !== undefined) return existing;
     const { port, clock, log, writerTimes } = this.#deps;
     const writer = new CardWriter({
-      port, clock, log, cardId: card.cardId ?? "", chatId: this.record.chatId, shadow, openedAt, sequence: card.sequence,
+      port, clock, log, newest: () => this.#newest(index), cardId: card.cardId ?? "", chatId: this.record.chatId, shadow, openedAt, sequence: card.sequence,
       reserve: (sequence) => {
         if (sequence <= card.sequence) return;
         // Gaps are allowed, and each note costs a synchronisation of the disk.
