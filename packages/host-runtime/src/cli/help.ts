@@ -15,7 +15,7 @@ ${columns(rows)}
 Start here:
 ${columns([
   ["foldcast doctor", "what is installed here, and what to do about the rest"],
-  ["foldcast chat", "a first turn, played by the scripted harness; nothing runs, no file changes"],
+  ["foldcast chat --model scripted/demo", "a first turn, played from a file; nothing runs, no file changes"],
   ["foldcast serve", "then: codex --remote ws://127.0.0.1:4610"],
   ["foldcast COMMAND --help", "options and examples of each command"],
 ])}

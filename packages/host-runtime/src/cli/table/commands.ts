@@ -42,8 +42,8 @@ Where another foldcast has the data folder, this one passes its client on to tha
   chat: command({
     summary: "talk with an agent on the terminal or through a pipe",
     about: `Talks with an agent on the terminal, or through a pipe: one prompt a line.
-An approval or a question is answered by the next line: a number, approve, deny (with words for the agent behind it),
-always, or the line that it shows.
+An approval or a question is answered by the next line: a number, approve, deny (with words for the agent
+behind it), always, or the line that it shows.
 Lines that begin with a slash are commands of the chat (/help); // sends one to the agent.`,
     strayWord: "prompts are read from the input, not from the command line",
     options: CHAT_OPTIONS,
