@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodePlace, encodePlace, START } from "./cursors.ts";
-import { mergedPage, readNativePage, withMember } from "./merge.ts";
+import { listJson, mergedPage, readNativePage, withMember } from "./merge.ts";
 import type { MergeOptions } from "./merge.ts";
 
 interface Row {
@@ -105,4 +105,9 @@ test("a member is set in its place, and all else stays as it is written", () => 
   expect(set('{"a": 9007199254740993 ,"model":"x","b":1.0}', "model", '"y"')).toBe('{"a": 9007199254740993 ,"model":"y","b":1.0}');
   expect(set('{"a":{"model":1}}', "model", "2")).toBe('{"a":{"model":1},"model":2}');
   expect(set("{ }", "model", "2")).toBe('{ "model":2}');
+});
+
+test("an element of ours with half a character does not make the list unreadable; the real server's stay as they are", () => {
+  const native = Buffer.from('{"a":"\\ud83d"}');
+  expect(listJson([native, { a: "\ud83d" }], []).toString()).toBe('{"data":[{"a":"\\ud83d"},{"a":"\ufffd"}]}');
 });

@@ -1,3 +1,14 @@
+const ESCAPES = /\\(?:\\|ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|ud[89a-f][0-9a-f]{2})/gi;
+
+/**
+ * JSON without halves of characters, which the readers of stock clients take for no JSON at all: the whole frame would be
+ * lost. `JSON.stringify` writes them as escapes; each becomes the replacement character.
+ */
+export function readableJson(json: string): string {
+  if (!json.includes("\\ud") && !json.includes("\\uD")) return json;
+  return json.replace(ESCAPES, (escape) => (escape.length === 6 ? "\ufffd" : escape));
+}
+
 /** One outgoing frame. The same object goes to every connection it is for, so that it is serialised and encoded once. */
 export class Frame {
   #text: string | null;
@@ -5,7 +16,7 @@ export class Frame {
 
   /** JSON: a text, or its UTF-8, which is sent as it is. */
   constructor(content: string | Buffer) {
-    this.#text = typeof content === "string" ? content : null;
+    this.#text = typeof content === "string" ? readableJson(content) : null;
     this.#bytes = typeof content === "string" ? null : content;
   }
 
