@@ -4,7 +4,7 @@ import { joinOwner } from "../rpc/bridge.ts";
 import type { Joined } from "../rpc/bridge.ts";
 import type { Connection, Transport } from "../rpc/connection.ts";
 import type { Listener } from "../rpc/listen.ts";
-import { localDoors, openLinesDoor } from "../rpc/local-door.ts";
+import { linesDoor, localDoors, openLinesDoor } from "../rpc/local-door.ts";
 import { StoreLockedError } from "../store/lock.ts";
 import type { RunningHost } from "./start-host.ts";
 
@@ -26,8 +26,13 @@ export async function ownOrJoin(start: () => RunningHost, model: string | null, 
     } catch (error) {
       if (!(error instanceof StoreLockedError)) throw error;
       const lines = error.owner?.lines ?? null;
-      const joined = lines === null ? null : await joinOwner(lines, { foldcast: "join", model });
-      if (joined !== null && lines !== null) return { role: "guest", joined, lines };
+      if (lines !== null) {
+        const asked = performance.now();
+        const joined = await within(patienceMs - waited, joinOwner(lines, { foldcast: "join", model }));
+        if (joined !== null) return { role: "guest", joined, lines };
+        // One that hangs still takes connections and says nothing.
+        waited += performance.now() - asked;
+      }
       if (waited >= patienceMs) throw error;
     }
     // Not all at the same moment: each look takes the lock for an instant.
@@ -35,6 +40,15 @@ export async function ownOrJoin(start: () => RunningHost, model: string | null, 
     await pause(delay);
     waited += delay;
   }
+}
+
+/** What comes later than this is let go; null then. */
+async function within(ms: number, joining: Promise<Joined | null>): Promise<Joined | null> {
+  const late = new AbortController();
+  const joined = await Promise.race([joining, pause(ms, null, { signal: late.signal }).catch(() => null)]);
+  late.abort();
+  if (joined === null) void joining.then((left) => left?.socket.destroy());
+  return joined;
 }
 
 /** Takes on a client of this process; a model that is given is the default of its threads. */
@@ -58,13 +72,15 @@ export class OpenDoors {
   /** Opens what can be opened and tells others of it. What cannot is no reason not to serve; it is logged. */
   static async open(running: RunningHost, dataDir: string): Promise<OpenDoors> {
     const doors = new OpenDoors(running);
-    const paths = running.store.memoryReason === null ? localDoors(dataDir, homedir()) : null;
-    if (paths === null) return doors;
+    const lines = running.store.memoryReason === null ? linesDoor(dataDir, homedir()) : null;
+    if (lines === null) return doors;
     const { log, store } = running;
     await doors.#attempt(async () => {
-      doors.#listeners.push(await openLinesDoor(paths.lines, (transport, { model }) => doors.#admit(transport, model), () => log.warn("skipped a line over the limit")));
-      store.announce({ lines: paths.lines });
+      doors.#listeners.push(await openLinesDoor(lines, (transport, { model }) => doors.#admit(transport, model), () => log.warn("skipped a line over the limit")));
+      store.announce({ lines });
     });
+    const paths = localDoors(dataDir, homedir());
+    if (paths === null) return doors;
     await doors.#attempt(async () => {
       // Only now: a client on standard streams does not wait for the code of WebSockets.
       const { listen } = await import("../rpc/listen.ts");

@@ -8,7 +8,7 @@ import { startTestHost } from "../testing/client.ts";
 import type { TestHost } from "../testing/client.ts";
 import { bridge, joinOwner } from "./bridge.ts";
 import type { Listener } from "./listen.ts";
-import { localDoors, openLinesDoor } from "./local-door.ts";
+import { linesDoor, localDoors, openLinesDoor } from "./local-door.ts";
 
 const INITIALIZE = '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"t","title":null,"version":"1"},"capabilities":null}}\n';
 
@@ -26,6 +26,13 @@ describe("where an owner listens for its user alone", () => {
   test("is nowhere, where neither can be", () => {
     expect(localDoors("/a b", "/home/of me", "linux")).toBeNull();
     expect(localDoors("/a", "/home/me", "win32")).toBeNull();
+  });
+  test("is there for other instances whatever the folders are called, as no address names it", () => {
+    expect(linesDoor("/Users/Zo\u00eb/a b", "/Users/Zo\u00eb", "darwin")).toBe("/Users/Zo\u00eb/a b/host.lines.sock");
+    expect(linesDoor(`/srv/${"\u00eb".repeat(40)}`, "/home/of me", "linux")).toMatch(/^\/home\/of me\/\.foldcast\/[0-9a-f]{12}\.lines\.sock$/);
+    expect(linesDoor("/a b", "/home/me", "linux")).toBe(localDoors("/a b", "/home/me", "linux")?.lines);
+    expect(linesDoor("/a b", "/home/me", "win32")).toBeNull();
+    expect(linesDoor(`/srv/${"x".repeat(99)}`, `/home/${"x".repeat(99)}`, "linux")).toBeNull();
   });
 });
 

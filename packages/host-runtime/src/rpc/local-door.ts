@@ -22,6 +22,8 @@ const MAX_PATH_BYTES = 100;
 /** Clients write such a path into an address, where other characters would be escaped and not found again. */
 const PLAIN = /^[\w/.@+-]+$/;
 
+const LINES = ".lines.sock";
+
 /** Where the owner of a data folder listens for this user alone. */
 export interface LocalDoors {
   /** WebSocket, for clients. */
@@ -35,12 +37,20 @@ export interface LocalDoors {
  * neither can, and on Windows, which has no unix sockets that clients could name.
  */
 export function localDoors(dataDir: string, home: string, platform: string = process.platform): LocalDoors | null {
-  if (platform === "win32") return null;
+  const base = bases(dataDir, home, platform).find((each) => PLAIN.test(each));
+  return base === undefined ? null : { socket: `${base}.sock`, lines: `${base}${LINES}` };
+}
+
+/** The door for other instances alone, which no client has to name: there also where the folders' names are no address. */
+export function linesDoor(dataDir: string, home: string, platform: string = process.platform): string | null {
+  const base = bases(dataDir, home, platform)[0];
+  return localDoors(dataDir, home, platform)?.lines ?? (base === undefined ? null : `${base}${LINES}`);
+}
+
+function bases(dataDir: string, home: string, platform: string): string[] {
+  if (platform === "win32") return [];
   const id = createHash("sha256").update(dataDir).digest("hex").slice(0, 12);
-  for (const base of [join(dataDir, "host"), join(home, ".foldcast", id)]) {
-    if (PLAIN.test(base) && Buffer.byteLength(base) + ".lines.sock".length <= MAX_PATH_BYTES) return { socket: `${base}.sock`, lines: `${base}.lines.sock` };
-  }
-  return null;
+  return [join(dataDir, "host"), join(home, ".foldcast", id)].filter((base) => Buffer.byteLength(base) + LINES.length <= MAX_PATH_BYTES);
 }
 
 /**
