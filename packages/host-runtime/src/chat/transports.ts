@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
 import type { Host } from "../host.ts";
 import type { ClientTransport } from "@foldcast/protocol-core/client";
+import { overUnixSocket } from "../rpc/unix-websocket.ts";
 
 /** A connection to a host in this process, without a socket between. */
 export function embeddedTransport(host: Host): ClientTransport {
@@ -50,7 +51,10 @@ function wordsOf(error: NodeJS.ErrnoException): string {
 /** A connection to a running server, `ws://…` or `unix://PATH`. Rejects with a `ConnectError` when it cannot be reached or refuses. */
 export async function webSocketTransport(url: string, token: string | null): Promise<ClientTransport> {
   if (!/^(wss?:\/\/[^/]|unix:\/\/\/)/.test(url)) throw new ConnectError(url, "an address has the form ws://HOST:PORT");
-  const socket = new WebSocket(url.replace(/^unix:\/\/(.*)$/, "ws+unix://localhost$1:/rpc"), { perMessageDeflate: false, headers: token === null ? {} : { authorization: `Bearer ${token}` } });
+  const path = url.startsWith("unix://") ? url.slice("unix://".length) : null;
+  const socket = new WebSocket(path === null ? url : "ws://localhost/rpc", {
+    ...(path === null ? {} : overUnixSocket(path)), perMessageDeflate: false, headers: token === null ? {} : { authorization: `Bearer ${token}` },
+  });
   // From the start: frames may come with the upgrade, before anybody listens.
   const early: string[] = [];
   let receive = (text: string): void => void early.push(text);

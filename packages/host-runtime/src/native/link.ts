@@ -1,6 +1,7 @@
 import { connect as connectSocket } from "node:net";
 import { WebSocket } from "ws";
 import { MAX_FRAME_BYTES } from "../rpc/stdio.ts";
+import { overUnixSocket } from "../rpc/unix-websocket.ts";
 
 export interface LinkEvents {
   /** It takes frames now. */
@@ -37,7 +38,7 @@ export function openLink(socketPath: Promise<string>, events: LinkEvents): Link 
     (path) => {
       if (over) return;
       // Text frames are valid UTF-8 by themselves; the real server's own check is enough.
-      socket = new WebSocket(`ws+unix://${path}:/rpc`, { perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES * 4, skipUTF8Validation: true });
+      socket = new WebSocket("ws://localhost/rpc", { ...overUnixSocket(path), perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES * 4, skipUTF8Validation: true });
       socket.binaryType = "nodebuffer";
       socket.on("open", () => {
         if (!over) events.opened();
