@@ -4,7 +4,7 @@ import { membersOf, textAt } from "../native/json-bytes.ts";
 import type { Span } from "../native/json-bytes.ts";
 import { listJson, mergedPage, readNativePage, withMember } from "../native/merge.ts";
 import type { NativePage, OurPage } from "../native/merge.ts";
-import { NativeGoneError } from "../native/session.ts";
+import { NativeGoneError, NativeSilentError } from "../native/session.ts";
 import type { NativeSession } from "../native/session.ts";
 import { RawJson } from "../rpc/raw-json.ts";
 import { pageLimit } from "../threads/list.ts";
@@ -25,7 +25,7 @@ export async function askNative(native: NativeSession, method: string, params: o
       return await native.ask(method, params);
     } catch (error) {
       if (!(error instanceof NativeGoneError)) throw error;
-      if (attempt === 2) return null;
+      if (attempt === 2 || error instanceof NativeSilentError) return null;
     }
   }
 }

@@ -13,6 +13,9 @@ import type { NativeUpstream } from "./upstream.ts";
 const ENOUGH_BYTES = 8 * 1024 * 1024;
 const LITTLE_BYTES = 1024 * 1024;
 
+/** A start and a long list have ended by then; what has not will not, and whoever waits for both of us gets our part. */
+const ANSWER_MS = 25_000;
+
 /** Sees an answer before the client does, and gives what that gets. */
 export type OnAnswer = (answer: Buffer) => Buffer;
 
@@ -40,6 +43,14 @@ export class NativeGoneError extends WireError {
   constructor(reason: string) {
     super(ErrorCode.internal, `the Codex app-server cannot answer: ${reason}`);
     this.name = "NativeGoneError";
+  }
+}
+
+/** It is there and says nothing: to ask again would be no use. */
+export class NativeSilentError extends NativeGoneError {
+  constructor() {
+    super("it says nothing");
+    this.name = "NativeSilentError";
   }
 }
 
@@ -120,19 +131,28 @@ export class NativeSession {
 
   /**
    * Asks the real server something in this client's name. The result as it came; rejects with the server's own refusal, or
-   * with a `NativeGoneError`.
+   * with a `NativeGoneError`, which also comes when there is no answer for long.
    */
   ask(method: string, params: object): Promise<Buffer> {
     const id = `${this.#prefix}${String(this.#nextAsk++)}`;
+    const key = `"${id}`;
     return new Promise((resolve, reject) => {
-      this.#asks.set(`"${id}`, {
+      const patience = setTimeout(() => {
+        this.#asks.delete(key);
+        reject(new NativeSilentError());
+      }, ANSWER_MS);
+      this.#asks.set(key, {
         resolve: (answer) => {
+          clearTimeout(patience);
           const members = membersOf(answer);
           const result = members?.get("result");
           if (result !== undefined) resolve(answer.subarray(result.start, result.end));
           else reject(refusalIn(answer, members?.get("error")));
         },
-        reject,
+        reject: (error) => {
+          clearTimeout(patience);
+          reject(error);
+        },
       });
       this.#toUpstream(Buffer.from(JSON.stringify({ id, method, params })));
     });
@@ -221,6 +241,8 @@ export class NativeSession {
       this.#asks.delete(key);
       return ask.resolve(frame);
     }
+    // Nobody waits for it any more.
+    if (key.startsWith(`"${this.#prefix}`)) return;
     const request = this.#inFlight.get(key);
     this.#inFlight.delete(key);
     this.#toClient(request?.onAnswer?.(frame) ?? frame);

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { silentLogger } from "../log/logger.ts";
+import { Connection } from "../rpc/connection.ts";
+import { readEnvelope } from "./envelope.ts";
+import type { LinkEvents } from "./link.ts";
+import { NativeSession, NativeSilentError } from "./session.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+test("what it never answers is given up, and an answer that comes later is nobody's", async () => {
+  const toClient: string[] = [];
+  const toServer: Buffer[] = [];
+  let events!: LinkEvents;
+  const connection = new Connection({
+    transport: { write: (frames, taken) => (toClient.push(...frames.map(({ text }) => text)), taken()), terminate: () => undefined },
+    handler: { request: () => ({}), notification: () => undefined, answer: () => undefined },
+    log: silentLogger, now: () => 1,
+  });
+  const session = new NativeSession({
+    connection, log: silentLogger, events: { incoming: (frame) => frame, lost: () => undefined },
+    upstream: {
+      isUp: true, start: () => undefined, close: () => Promise.resolve(),
+      connect: (given) => {
+        events = given;
+        return { send: (bytes) => void toServer.push(bytes), waiting: 0, pause: () => undefined, resume: () => undefined, close: () => undefined };
+      },
+    },
+  });
+  const hello = Buffer.from('{"id":1,"method":"initialize"}');
+  const introduced = session.introduce(hello, readEnvelope(hello)!.id!);
+  events.opened();
+  events.frame(Buffer.from('{"id":1,"result":{}}'));
+  await introduced;
+  session.release();
+
+  const asked = expect(session.ask("thread/list", {})).rejects.toThrow(NativeSilentError);
+  const { id } = JSON.parse(toServer.at(-1)!.toString()) as { id: string };
+  await vi.advanceTimersByTimeAsync(60_000);
+  await asked;
+  events.frame(Buffer.from(`{"id":"${id}","result":{"data":[]}}`));
+  events.frame(Buffer.from('{"method":"skills/changed"}'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(toClient).toEqual(['{"method":"skills/changed"}']);
+
+  const answered = session.ask("thread/list", {});
+  const next = JSON.parse(toServer.at(-1)!.toString()) as { id: string };
+  events.frame(Buffer.from(`{"id":"${next.id}","result":{"data":[1]}}`));
+  expect((await answered).toString()).toBe('{"data":[1]}');
+  expect(vi.getTimerCount()).toBe(0);
+});
