@@ -16,6 +16,11 @@ test("a model of ours is the default here; another one stays an edit", () => {
   expect(config("model=gpt-5.5", 'model="scripted/demo"', "x=1")).toEqual({ model: "scripted/demo", edits: [{ keyPath: "model", value: "gpt-5.5" }, { keyPath: "x", value: 1 }] });
 });
 
+test("of several models the last counts, whosever it is", () => {
+  expect(config("model=scripted/demo", "model=gpt-5.5", "x=1").model).toBeNull();
+  expect(config("model=gpt-5.5", "model=scripted/demo", "model=scripted/work").model).toBe("scripted/work");
+});
+
 test("Codex gets every word but a model of ours, in whatever form", () => {
   const words = ["-c", "a=1", "-c", "model=scripted/demo", "--config=model='scripted/demo'", "-cmodel=scripted/demo", "-c=model=gpt-5.5", "--analytics-default-enabled", "--new", "-c", "-c", "x"];
   expect(forCodex(words)).toEqual(["-c", "a=1", "-c=model=gpt-5.5", "--analytics-default-enabled", "--new", "-c", "-c", "x"]);

@@ -21,8 +21,9 @@ export function overridesOf(flags: Arguments["flags"]): Overrides {
   const texts = (name: string): readonly string[] => (Array.isArray(flags[name]) ? (flags[name] as readonly string[]) : []);
   const given = texts("config").map(readOverride);
   const features = [true, false].flatMap((value) => texts(value ? "enable" : "disable").map((feature) => ({ keyPath: `features.${feature}`, value })));
-  const ours = given.filter(isOurs);
-  return { edits: [...given.filter((each) => !isOurs(each)), ...features], model: (ours.at(-1)?.value as string | undefined) ?? null };
+  // The last one counts, as with Codex, whosever it is.
+  const model = given.findLast(({ keyPath }) => keyPath === "model");
+  return { edits: [...given.filter((each) => !isOurs(each)), ...features], model: model !== undefined && isOurs(model) ? String(model.value) : null };
 }
 
 /** The words for the real Codex: all but what names a model of ours, which it would not know. */
