@@ -94,9 +94,11 @@ describe.concurrent("chats, topics and people", () => {
     await using world = await startFeishu(server.url, { defaultModel: "scripted/plain", allowUsers: [], allowChats: [], claim: true });
     const { fake, ada, ben } = world;
     const [first, second] = [ada, ben].map((person) => fake.addChat({ mode: "p2p", name: "bot", people: [person] }).chatId);
-    const { messageId } = fake.say({ chatId: first!, from: ada, text: "hello" });
+    const { messageId } = fake.say({ chatId: first!, from: ada, text: "/status" });
     await answers(world, messageId, /owner of this bot/);
-    await answers(world, messageId, /All is well/);
+    // Two answers to one message are two.
+    await answers(world, messageId, /no thread here yet/);
+    await answers(world, fake.say({ chatId: first!, from: ada, text: "hello" }).messageId, /All is well/);
     await answers(world, fake.say({ chatId: second!, from: ben, text: "hello" }).messageId, /may not use/);
   });
 });
@@ -124,7 +126,7 @@ describe.concurrent("what waits for an answer", () => {
     const asked = await seen(world, "the approval", ({ text }) => text.includes("批准"));
     expect(asked.text).toContain("命令: rm -r build");
     expect(asked.text).not.toMatch(/Approve|Command/);
-    expect(await world.fake.click({ messageId: asked.messageId, by: world.ben, text: "批准" })).toMatchObject({ toast: { type: "error", content: "你不能处理这个请求" } });
+    expect(await world.fake.click({ messageId: asked.messageId, by: world.ben, text: "批准" })).toMatchObject({ toast: { type: "error", content: "你没有权限处理这个请求" } });
     expect(await world.fake.click({ messageId: asked.messageId, by: world.ada, text: "批准" })).toMatchObject({ toast: { type: "success" } });
     await answers(world, prompt.messageId, /Cleaned\.[^]*已完成/);
     await answers(world, world.say("/status").messageId, /会话：清理一下\n模型：scripted\/approval[^]*空闲/);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type ClientTransport, RpcError } from "@foldcast/protocol-core/client";
 import type { InteractionAnswerResult, InteractionPayload } from "@foldcast/protocol-core/interaction";
@@ -331,7 +332,7 @@ export class FeishuChannel {
     const input: UserInput[] = typed.kind === "text" && typed.text !== "" ? [{ type: "text", text: typed.text, text_elements: [] }] : [];
     for (const attachment of content.attachments) {
       const taken = await takeAttachment(this.#options.port, join(this.#options.dataDir, "feishu-files"), row.messageId, attachment);
-      if (taken === null) await this.#say(row, this.#texts.tooLarge);
+      if (taken === null) await this.#say(row, this.#texts.notTaken);
       else input.push(taken);
     }
     if (input.length > 0) await this.#prompt(row, openId, input);
@@ -470,7 +471,7 @@ export class FeishuChannel {
     const { port, clock, log } = this.#options;
     await sendOnce({ port, clock, log, times: SEND_TIMES, isClosed: () => false }, {
       place: { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null }, body: { type: "text", text: text.replaceAll(/<(?=\/?(?:at|person)\b)/gi, "‹") },
-      uuid: `s${row.messageId}`.slice(0, 50), mark: JSON.stringify(text).slice(1, -1), triedAt: null, note: () => undefined,
+      uuid: sayingId(row.messageId, text), mark: JSON.stringify(text).slice(1, -1), triedAt: null, note: () => undefined,
     });
   }
 
@@ -488,6 +489,11 @@ function whyNot(outcome: Exclude<Awaited<ReturnType<FeishuPort["botInfo"]>>, { k
   if (outcome.kind === "uncertain") return `Feishu does not answer: ${outcome.uncertainty.detail}`;
   const { kind, msg, code } = outcome.refusal;
   return kind === "unreachable" ? `Feishu cannot be reached: ${msg}` : `Feishu refuses the app: ${msg} (${code ?? kind}); foldcast doctor --feishu says what to do`;
+}
+
+/** One message may be answered with several: each has a uuid of its own, the same one at each try. At most 50 characters. */
+function sayingId(messageId: string, text: string): string {
+  return `${`s${messageId}`.slice(0, 40)}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 }
 
 function isUnknownThread(error: unknown): boolean {

@@ -30,7 +30,7 @@ interface ChannelTexts {
   status(lines: { thread: string; model: string; cwd: string; running: boolean }): string;
   history: string;
   failed(why: string): string;
-  tooLarge: string;
+  notTaken: string;
   open: string;
   lost: string;
   settledBy(name: string): string;
@@ -50,7 +50,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
   zh: {
     refused: (openId) => `你还没有使用这个机器人的权限，请把你的 ID 发给管理员：${openId}`,
     claimed: "你现在是这个机器人的所有者。",
-    stale: "这条消息发出已久，没有执行。需要的话请重新发送。",
+    stale: "这条消息是很久以前发的，没有执行。如果还需要，请重新发送。",
     unsupported: (kind) => `暂不支持这种消息：${kind}。`,
     unknownCommand: (name) => `没有命令 /${name}。发送 /help 查看全部命令；以 // 开头可发送普通文本。`,
     help: [
@@ -78,13 +78,13 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     noSuchThread: "没有这个会话。发送 /threads 查看列表。",
     status: ({ thread, model, cwd, running }) => `会话：${thread}\n模型：${model}\n目录：${cwd}\n${running ? "运行中" : "空闲"}`,
     history: "最近的回合",
-    failed: (why) => `没有成功：${why}`,
-    tooLarge: "文件过大，未下载。",
+    failed: (why) => `操作失败：${why}`,
+    notTaken: "文件没能下载（可能过大），没有作为输入。",
     open: "打开",
     lost: "连接服务器失败，稍后会自动重试。",
     settledBy: (name) => `处理人：${name}`,
-    outcomes: { approve: "已批准", deny: "已拒绝", always: "已总是批准", submit: "已提交", answered: "已处理", skipped: "已跳过", expired: "已过期", interrupted: "回合已结束", elsewhere: "已在别处处理", unknown: "已失效" },
-    toast: { accepted: "已处理", late: "已经处理过了", unknown: "这个请求已失效", expired: "已过期", refused: "你不能处理这个请求", invalid: "这个回答不符合要求", working: "正在处理", partial: "已记录，还有问题未回答" },
+    outcomes: { approve: "已批准", deny: "已拒绝", always: "已设为总是批准", submit: "已提交", answered: "已处理", skipped: "已跳过", expired: "已过期", interrupted: "回合已结束", elsewhere: "已在别处处理", unknown: "已失效" },
+    toast: { accepted: "已处理", late: "已经处理过了", unknown: "这个请求已失效", expired: "已过期", refused: "你没有权限处理这个请求", invalid: "这个回答不符合要求", working: "正在处理", partial: "已记录，还有问题未回答" },
     waitsFor: "等待回答",
     waitsForApproval: "等待审批",
     expires: (minutes) => `${minutes} 分钟内无人处理将自动拒绝`,
@@ -126,7 +126,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     status: ({ thread, model, cwd, running }) => `Thread: ${thread}\nModel: ${model}\nFolder: ${cwd}\n${running ? "Running" : "Idle"}`,
     history: "Recent turns",
     failed: (why) => `That did not work: ${why}`,
-    tooLarge: "The file is too large and was not taken.",
+    notTaken: "The file could not be taken; it may be too large.",
     open: "Open",
     lost: "The server cannot be reached; it is tried again.",
     settledBy: (name) => `by ${name}`,
