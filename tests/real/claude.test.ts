@@ -253,7 +253,8 @@ describe("a running turn", () => {
   }, { cell: "yes, between two steps of the turn; else as the next turn" });
 
   scenario("compaction", () => [
-    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "summary" }, times: 3, blocks: [text("<summary>Something was to be remembered.</summary>")] }, { blocks: [text("It was seven.")] },
+    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "what was it" }, blocks: [text("It was seven.")] },
+    { match: { says: "summary" }, times: 3, blocks: [text("<summary>Something was to be remembered.</summary>")] },
   ], async (run) => {
     await run.prompt("remember seven");
     await run.client.wire.request("thread/compact/start", { threadId: run.threadId });

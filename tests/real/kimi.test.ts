@@ -83,6 +83,16 @@ describe("tools", () => {
     expect(turn.diff).toContain("+2");
   }, { permissions: ":workspace" });
 
+  scenario("edit of a file that was there", () => [
+    { blocks: [tool("f0", "Bash", { command: "echo first" })] },
+    { match: after("f0"), blocks: [tool("f1", "Edit", { path: inWorkspace("song.txt"), old_string: "two", new_string: "2" })] },
+    { match: after("f1"), blocks: [text("Changed.")] },
+  ], async (run) => {
+    writeFileSync(inWorkspace("song.txt"), "one\ntwo\nthree\n");
+    const changes = (await run.prompt("change the song")).items.flatMap((item) => (item.type === "fileChange" ? item.changes : []));
+    expect(changes).toMatchObject([{ path: inWorkspace("song.txt"), kind: { type: "update" }, diff: "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n" }]);
+  }, { permissions: ":danger-full-access" });
+
   scenario("tool error", () => [
     { blocks: [tool("x1", "Bash", { command: "echo out; echo err >&2; exit 3" }), tool("x2", "Read", { path: inWorkspace("nowhere.txt") })] },
     { match: after("x1"), blocks: [text("Both failed.")] },
@@ -224,12 +234,14 @@ describe("a running turn", () => {
   }, { cell: "as the next turn: `kimi acp` answers a second prompt with -32600 `turn.agent_busy`" });
 
   scenario("compaction", () => [
-    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "Respond with text only" }, blocks: [text("Something was to be remembered.")] }, { match: { says: "what was it" }, blocks: [text("It was seven.")] },
+    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "Respond with text only" }, times: 2, blocks: [text("Something was to be remembered.")] }, { match: { says: "what was it" }, blocks: [text("It was seven.")] },
   ], async (run) => {
     await run.prompt("remember seven");
     await run.client.wire.request("thread/compact/start", { threadId: run.threadId });
     expect(await run.turnFrom(1)).toMatchObject({ status: "completed", items: [{ type: "contextCompaction" }] });
     expect(run.texts(await run.prompt("what was it?"))).toEqual(["It was seven."]);
+    // As a client without a command of its own for it does: in words.
+    expect((await run.prompt("/compact")).items).toMatchObject([{ type: "contextCompaction" }]);
   });
 });
 

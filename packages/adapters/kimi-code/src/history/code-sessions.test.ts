@@ -157,6 +157,9 @@ describe("edits of kimi-code", () => {
     expect(await editsOf([tracked(null), ...written], {})).toEqual([[{ path: "/w/a.txt", before: null, after: "new\n" }]]);
     expect(await editsOf([tracked("file-history/abc@v1"), ...written], { "abc@v1": "old\n" })).toEqual([[{ path: "/w/a.txt", before: "old\n", after: "new\n" }]]);
     expect(await editsOf([tracked("file-history/../../secret"), ...written], {})).toEqual([undefined]);
+    // A file that is too large to be copied is there all the same.
+    const large: Line = { type: "file_history.tracked", path: "/w/a.txt", entry: { key: null, version: 1, oversize: true, size: 9_000_000 } };
+    expect(await editsOf([large, ...written], {})).toEqual([undefined]);
   });
 });
 

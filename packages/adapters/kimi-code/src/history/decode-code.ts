@@ -85,8 +85,10 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
     }
     case "file_history.tracked": {
       const path = filledString(record["path"]);
-      const key = objectOf(record["entry"])["key"];
-      return path === null || key === undefined ? [] : [{ type: "fileBefore", path, key: filledString(key) }];
+      const { key, oversize } = objectOf(record["entry"]);
+      // Of a file that was too large there is no copy either.
+      if (path === null || oversize === true || (key !== null && typeof key !== "string")) return [];
+      return [{ type: "fileBefore", path, key }];
     }
     case "llm.request": {
       const model = record["kind"] === "compaction" ? null : (filledString(record["modelAlias"]) ?? filledString(record["model"]));
