@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import type { Thread } from "@foldcast/protocol-core/wire";
 import { RpcFault, WireClient } from "../support/client.ts";
+import { foldcast } from "../support/command.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { temporaryDir } from "../support/paths.ts";
 import { childrenOf, memoryOf } from "../support/process.ts";
@@ -168,4 +169,19 @@ test("files that may not grow (ulimit -f): turns go on, what cannot be kept is r
   const { data } = await client.wire.request<{ data: Thread[] }>("thread/list", { limit: 100 });
   expect(data).toHaveLength(42);
   expect((await client.read(threadId)).turns[0]).toMatchObject({ id: seen[0], status: "completed" });
+});
+
+test("a data folder whose owner hangs is exit code 4 and says whose it is; the owner goes on unharmed", async () => {
+  await using server = await startServer({ scenarios: SCENARIOS, speed: 1 });
+  process.kill(server.pid, "SIGSTOP");
+  try {
+    const refused = await foldcast(["serve", "--port", "0", "--data-dir", server.dataDir]);
+    expect([refused.code, refused.stdout]).toEqual([4, ""]);
+    expect(refused.stderr).toContain(`process ${server.pid}`);
+  } finally {
+    process.kill(server.pid, "SIGCONT");
+  }
+  await using client = await PlainClient.connect(server.url);
+  const thread = await client.start({ model: "scripted/short", cwd: "/w" });
+  expect((await client.prompt(thread.id, "still there?")).status).toBe("completed");
 });

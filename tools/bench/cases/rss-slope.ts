@@ -7,6 +7,8 @@ import { buildFoldcast, promptFor, startFoldcast, type StreamingServer } from ".
 const MINUTES = Number(process.env["FOLDCAST_RSS_MINUTES"] ?? 0.5);
 const SAMPLE_MS = 500;
 const WINDOWS = 10;
+/** A session that nobody uses is let go so soon that their number is steady for most of the time. */
+const IDLE_MS = 15_000;
 const PAUSE_MS = 200;
 const THREADS = 10;
 const TURNS_EACH = 20;
@@ -90,7 +92,7 @@ const bench: BenchCase = {
   runs: { warmUp: 0, measured: 1 },
   async prepare() {
     buildFoldcast();
-    server = await startFoldcast("ws", [DELTAS]);
+    server = await startFoldcast("ws", [DELTAS], ["--idle-session-ms", String(IDLE_MS)]);
   },
   run: () => slope(server!),
   async close() {
