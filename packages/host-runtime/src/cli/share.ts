@@ -11,9 +11,9 @@ import type { RunningHost } from "./start-host.ts";
 /** One process owns a data folder; all others that serve from it pass their clients on to that one. */
 export type Share = { role: "owner"; running: RunningHost } | { role: "guest"; joined: Joined; lines: string };
 
-/** As long as an owner may need from its lock to its doors, on a machine that starts ten of them at once. */
-const PATIENCE_MS = 15_000;
-const LOOK_AGAIN_MS = 100;
+/** As long as an owner may need from its lock to its doors, on a busy machine that starts ten of them at once. */
+const PATIENCE_MS = 20_000;
+const LOOK_AGAIN_MS = 150;
 
 /**
  * Starts the owner, or joins the one that is there; of several that start at once one wins. Throws the
