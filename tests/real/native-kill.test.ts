@@ -56,6 +56,8 @@ describe("kill -9", () => {
       const say = `${victim} after ${afterMs} ms`;
       await using onNative = await comeBack(owner, native);
       await using onForeign = await comeBack(owner, foreign);
+      // The program and its launcher: there is one of them, whoever joined.
+      expect(codexOf(home.home), say).toHaveLength(2);
       const second = await secondInstance(home, dataDir);
       await second.wire.request("thread/resume", { threadId: foreign });
       const turn = await onForeign.submit(foreign, "slowly");

@@ -42,15 +42,15 @@ export function stableFrames({ frames }: FlowRecord, home: NativeHome): StableFr
       continue;
     }
     const params = isJsonObject(plain["params"]) ? plain["params"] : {};
-    const thread = String(params["threadId"] ?? threadIn(params) ?? "everywhere");
-    const item = params["itemId"] ?? (isJsonObject(params["item"]) ? params["item"]["id"] : undefined);
+    const thread = words(params["threadId"]) ?? idIn(params["thread"]) ?? "everywhere";
+    const item = words(params["itemId"]) ?? idIn(params["item"]);
     if (isChance(plain, interrupted)) continue;
     if (typeof params["delta"] === "string") {
       // How a text is cut into deltas is the machine's mood.
-      const key = `${connection} ${thread} ${plain["method"]} ${String(item)}`;
+      const key = `${connection} ${thread} ${plain["method"]} ${item ?? ""}`;
       const before = stable[key]?.[0] as { delta: string } | undefined;
       stable[key] = [{ ...params, delta: `${before?.delta ?? ""}${params["delta"]}` }];
-    } else if (item !== undefined) put(`${connection} ${thread} item ${String(item)}`, plain);
+    } else if (item !== undefined) put(`${connection} ${thread} item ${item}`, plain);
     else put(`${connection} ${thread} ${familyOf(plain["method"])}`, plain);
   }
   return stable;
@@ -66,12 +66,16 @@ export function stableScreen(screen: string, home: NativeHome): string {
   return text(screen, home, new Map<string, string>())
     .replace(/ • \d\d:\d\d$/gm, " • <time>")
     .replace(/(Worked for|\() ?<?\d+s\)?/g, "$1 <seconds>")
-    .replace(/\d+[smhd] ago|just now|now /g, "<ago>")
+    .replace(/ *(\d+[smhd] ago|just now|\bnow\b) */g, " <ago> ")
     .replace(/[ \t]+$/gm, "");
 }
 
-function threadIn(params: Record<string, unknown>): unknown {
-  return isJsonObject(params["thread"]) ? params["thread"]["id"] : undefined;
+function words(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function idIn(value: unknown): string | undefined {
+  return isJsonObject(value) ? words(value["id"]) : undefined;
 }
 
 /**

@@ -50,5 +50,5 @@ export async function nativeReads(url: string, home: NativeHome): Promise<Record
   await ask("modes", "collaborationMode/list", {});
   await ask("limits", "account/rateLimits/read");
   await ask("loaded", "thread/loaded/list", {});
-  return stableValue(answers, home, threads) as Record<string, unknown>;
+  return stableValue(answers, home, threads);
 }
