@@ -56,7 +56,10 @@ export function openLink(socketPath: Promise<string>, events: LinkEvents): Link 
       return socket?.bufferedAmount ?? 0;
     },
     send(bytes, sent) {
-      if (over || socket?.readyState !== WebSocket.OPEN) return void sent?.();
+      if (over || socket?.readyState !== WebSocket.OPEN) {
+        sent?.();
+        return;
+      }
       socket.send(bytes, { binary: false }, () => sent?.());
     },
     pause: () => socket?.pause(),

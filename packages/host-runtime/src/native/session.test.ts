@@ -48,4 +48,6 @@ test("what it never answers is given up, and an answer that comes later is nobod
   events.frame(Buffer.from(`{"id":"${next.id}","result":{"data":[1]}}`));
   expect((await answered).toString()).toBe('{"data":[1]}');
   expect(vi.getTimerCount()).toBe(0);
+  session.close();
+  await expect(session.ask("thread/list", {})).rejects.toThrow("the connection is closed");
 });

@@ -134,6 +134,7 @@ export class NativeSession {
    * with a `NativeGoneError`, which also comes when there is no answer for long.
    */
   ask(method: string, params: object): Promise<Buffer> {
+    if (this.#closed) return Promise.reject(new NativeGoneError("the connection is closed"));
     const id = `${this.#prefix}${String(this.#nextAsk++)}`;
     const key = `"${id}`;
     return new Promise((resolve, reject) => {
