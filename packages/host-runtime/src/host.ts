@@ -13,7 +13,7 @@ import type { Logger } from "./log/logger.ts";
 import { shapeOf } from "./log/shape.ts";
 import { dispatch, understands } from "./methods/dispatch.ts";
 import { parseThreadId } from "./methods/thread-id.ts";
-import { NativeCodex } from "./native/codex.ts";
+import { LISTED_BY_CODEX, NativeCodex } from "./native/codex.ts";
 import { CURSOR_HEAD } from "./native/cursors.ts";
 import type { FreshThread } from "./native/fresh-threads.ts";
 import { Upstream } from "./native/upstream.ts";
@@ -48,8 +48,6 @@ export interface HostOptions {
   dialect: "auto" | "default" | "desktop";
   /** The real Codex behind us; null or absent = foldcast answers alone. */
   native?: NativeProgram | NativeUpstream | null;
-  /** The model of threads that name none, of clients that have chosen none. With Codex behind us its own default by default. */
-  defaultModel?: string | null;
   /** Folders with saved sessions of other programs, to be listed and opened. */
   sessionFolders?: readonly string[];
   /** Whether and how far the sessions that harnesses saved on this machine are threads; without it they are not looked for. */
@@ -72,9 +70,6 @@ export interface HostOptions {
   /** Timers of threads; those of the process by default. */
   schedule?: Schedule;
 }
-
-/** The real Codex lists its sessions itself. */
-const CODEX = "codex";
 
 export const DEFAULT_IDLE_SESSION_MS = 10 * 60_000;
 export const DEFAULT_PARALLEL_STARTS = 2;
@@ -137,7 +132,7 @@ export class Host implements ConnectionHandler {
       interactions: this.interactions,
       broadcast: (method, params) => this.broadcast(method, params),
     }, new SavedSessions({
-      discovery: { ...NO_DISCOVERY, ...options.discovery, except: options.native == null ? [] : [CODEX], folders: options.sessionFolders ?? [] },
+      discovery: { ...NO_DISCOVERY, ...options.discovery, except: options.native == null ? [] : [LISTED_BY_CODEX], folders: options.sessionFolders ?? [] },
       catalogue,
       dataDirOf: (id) => harnessDataDir(dataDir, id),
       log,
@@ -155,7 +150,7 @@ export class Host implements ConnectionHandler {
       // The real server's own timers are the process's: it is another one that they wait for.
       upstream: "connect" in native ? native : new Upstream({ ...native, dir: tmpdir(), log, schedule: processSchedule }),
       ownership: {
-        ownsThread: (id) => this.#owns(id),
+        ownsThread: (id) => this.owns(id),
         mayBeModel: (id) => ours.has(id.slice(0, Math.max(id.indexOf("/"), 0))),
         isModel: async (id) => (await this.catalogue.model(id)) !== undefined,
         isOurCursor: (cursor) => cursor.startsWith(CURSOR_HEAD),
@@ -172,8 +167,8 @@ export class Host implements ConnectionHandler {
     });
   }
 
-  /** Throws when the store cannot be read. */
-  #owns(given: string): boolean {
+  /** Whether a thread is ours. Throws when the store cannot be read. */
+  owns(given: string): boolean {
     let id: string;
     try {
       id = parseThreadId(given);
@@ -271,10 +266,9 @@ export class Host implements ConnectionHandler {
     return this.chosenModel(connection) ?? (await this.catalogue.defaultModel())?.id ?? null;
   }
 
-  /** The model of ours that this client, or whoever started the server, has chosen; null where nobody did. */
+  /** The model of ours that this client has chosen; null where it has chosen none. */
   chosenModel(connection: Connection): string | null {
-    const chosen = this.#defaultModels.get(connection);
-    return chosen === undefined ? (this.options.defaultModel ?? null) : chosen;
+    return this.#defaultModels.get(connection) ?? null;
   }
 
   /**

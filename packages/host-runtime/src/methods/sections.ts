@@ -1,11 +1,15 @@
+import { z } from "zod";
 import { invalidRequest } from "@foldcast/protocol-core/wire";
 import {
   PageParams, ThreadSectionCreateParams, ThreadSectionDeleteParams, ThreadSectionMoveParams, ThreadSectionUpdateParams,
 } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
+import type { NativeSession } from "../native/session.ts";
+import { RawJson } from "../rpc/raw-json.ts";
 import { Reply } from "../rpc/reply.ts";
 import type { Section, ThreadRecord } from "../store/store.ts";
 import { uuidv7 } from "../threads/uuid7.ts";
+import { nativeOf, nativePage } from "./behind.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { changeRecord } from "./thread-change.ts";
@@ -24,6 +28,21 @@ function sectionNamed(host: Host, id: string): Section {
   if (section === undefined) throw invalidRequest(`thread section not found: ${id}`);
   return section;
 }
+
+/** Where the real server is behind us, sections are its own, and ours stand in them. */
+async function nativeSection(native: NativeSession, id: string): Promise<Section> {
+  for (let cursor: string | null = null; ;) {
+    const page = await nativePage(native, "threadSection/list", {}, cursor, MOST_SECTIONS);
+    const found = page.data.map((each) => NativeSectionEntry.parse(JSON.parse(each.toString("utf8")))).find((each) => each.id === id);
+    if (found !== undefined) return { id, name: found.name, appearance: appearanceOf(found.appearance) };
+    if (page.nextCursor === null || page.nextCursor === cursor) throw invalidRequest(`thread section not found: ${id}`);
+    cursor = page.nextCursor;
+  }
+}
+const MOST_SECTIONS = 100;
+const NativeSectionEntry = z.looseObject({
+  id: z.string(), name: z.string(), appearance: z.looseObject({ icon: z.string().nullish(), color: z.string().nullish() }).nullish(),
+});
 
 function demandName(name: string): string {
   const trimmed = name.trim();
@@ -66,12 +85,23 @@ export const sectionMethods: readonly Method[] = [
   method("threadSection/update", {
     owner: "host",
     params: ThreadSectionUpdateParams,
-    handler({ sectionId, name, appearance }, { host }) {
+    async handler(params, context) {
+      const { sectionId, name, appearance } = params;
+      const { host } = context;
+      const rename = (section: Section): void => {
+        for (const record of membersOf(host, sectionId)) place(host, record, { ...record.section!, ...section });
+      };
+      const native = nativeOf(context);
+      if (native !== null) {
+        const result = await native.ask("threadSection/update", params);
+        if (membersOf(host, sectionId).length > 0) rename(await nativeSection(native, sectionId));
+        return new RawJson(result);
+      }
       const old = sectionNamed(host, sectionId);
       const section = { id: old.id, name: demandName(name), appearance: appearance === undefined ? old.appearance : appearanceOf(appearance) };
       host.store.transaction(() => {
         host.store.saveSection(section);
-        for (const record of membersOf(host, sectionId)) place(host, record, { ...record.section!, ...section });
+        rename(section);
       });
       return { section };
     },
@@ -79,14 +109,18 @@ export const sectionMethods: readonly Method[] = [
   method("threadSection/delete", {
     owner: "host",
     params: ThreadSectionDeleteParams,
-    handler({ sectionId }, { host }) {
-      sectionNamed(host, sectionId);
+    async handler(params, context) {
+      const { sectionId } = params;
+      const { host } = context;
+      const native = nativeOf(context);
+      const result = native === null ? {} : new RawJson(await native.ask("threadSection/delete", params));
+      if (native === null) sectionNamed(host, sectionId);
       const members = membersOf(host, sectionId);
       host.store.transaction(() => {
         for (const record of members) place(host, record, null);
-        host.store.deleteSection(sectionId);
+        if (native === null) host.store.deleteSection(sectionId);
       });
-      return new Reply({}, () => {
+      return new Reply(result, () => {
         for (const { id } of members) host.broadcast("thread/section/changed", { threadId: id, sectionId: null });
       });
     },
@@ -94,17 +128,27 @@ export const sectionMethods: readonly Method[] = [
   method("thread/section/move", {
     owner: "thread",
     params: ThreadSectionMoveParams,
-    async handler({ threadId, sectionId, beforeThreadId }, { host }) {
+    async handler(params, context) {
+      const { threadId, sectionId, beforeThreadId } = params;
+      const { host } = context;
+      const native = nativeOf(context);
+      if (native !== null && !host.owns(threadId)) {
+        // Among its own threads ours have no place: what stood before one of them stands last.
+        const before = beforeThreadId != null && host.owns(beforeThreadId) ? null : beforeThreadId;
+        return new RawJson(await native.ask("thread/section/move", { ...params, beforeThreadId: before }));
+      }
       const known = await storedThread(host, threadId);
       const { record } = known;
       if (record.harness === null) throw invalidRequest(`no rollout found for thread id ${record.id}`);
       if (sectionId === null) {
         changeRecord(known, { section: null }, host);
       } else {
-        const section = sectionNamed(host, sectionId);
+        const section = native === null ? sectionNamed(host, sectionId) : await nativeSection(native, sectionId);
         const others = membersOf(host, sectionId).filter(({ id }) => id !== record.id);
-        const at = beforeThreadId == null ? others.length : others.findIndex(({ id }) => id === beforeThreadId);
-        if (at === -1) throw invalidRequest(`thread ${beforeThreadId ?? ""} is not in section ${sectionId}`);
+        const found = beforeThreadId == null ? others.length : others.findIndex(({ id }) => id === beforeThreadId);
+        if (found === -1 && native === null) throw invalidRequest(`thread ${beforeThreadId ?? ""} is not in section ${sectionId}`);
+        // Before one of the real server's: they all stand before ours.
+        const at = Math.max(found, 0);
         const enteredAt = record.section?.id === sectionId ? record.section.enteredAt : host.now();
         host.store.transaction(() => {
           changeRecord(known, { section: { ...section, position: at, enteredAt } }, host);

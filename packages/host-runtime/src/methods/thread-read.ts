@@ -85,7 +85,9 @@ export const threadReadMethods: readonly Method[] = [
         const state = host.threads.loaded(id)?.readState.toWire();
         return state === undefined ? [] : [[id, state]];
       }));
-      const native = nativeOf({ host, connection });
+      // What belongs to a thread of ours is nothing that the real server could know of.
+      const isOfOurs = [parentThreadId, ancestorThreadId, params.attachedToThreadId].some((id) => id != null && host.owns(id));
+      const native = isOfOurs ? null : nativeOf({ host, connection });
       if (native === null) {
         const page = await host.threads.list(params);
         return { ...page, data: page.data.map(wireOf), readStates: readStates(page.data.map(({ id }) => id)) };

@@ -87,8 +87,10 @@ describe("a thread of the real server for which a model of ours is chosen", () =
   });
 
   test("is opened with its own model all the same", async () => {
-    await client.call("thread/resume", { threadId: nativeId(7), model: "fake/one", excludeTurns: true });
-    expect(upstream.requests("thread/resume")[0]!["params"]).toEqual({ threadId: nativeId(7), model: null, excludeTurns: true });
+    const frame = (model: string): string => `{"id":9007199254740993,"method":"thread/resume","params":{"n": 9007199254740993,"model":${model},"threadId":"${nativeId(7)}"}}`;
+    client.sendRaw(frame('"fake/one"'));
+    await client.until("the answer", () => client.frames.find((each) => "result" in each && each["id"] !== 1));
+    expect(upstream.links[0]!.received.at(-1)!.toString()).toBe(frame("null"));
   });
 
   test("a model that only looks like ours is the real server's business", async () => {
@@ -128,6 +130,10 @@ describe("one list", () => {
     await foreignTurn(client, "a");
     expect((await client.call("thread/list", { limit: 2, cursor: "n2" })).data.map(({ id }) => id)).toEqual([nativeId(1)]);
     expect((await client.request("thread/list", { cursor: "garbage" })).error?.message).toBe("invalid cursor: garbage");
+    // The real server would be asked for a thread that it never had.
+    const ours = await foreignTurn(client, "b");
+    expect((await client.call("thread/list", { ancestorThreadId: ours })).data).toEqual([]);
+    await client.call("thread/delete", { threadId: ours });
     // A filter of a later Codex is none that ours could pass.
     expect((await client.call("thread/list", { isPinned: true })).data).toHaveLength(3);
     expect((await client.call("thread/list", { isPinned: false })).data).toHaveLength(4);
@@ -153,6 +159,24 @@ describe("one list", () => {
     }
     expect(ids).toEqual([["gpt", "gpt-mini", "fake/one"], ["fake/two"]]);
   });
+});
+
+test("sections are the real server's, and threads of ours stand in them", async () => {
+  let name = "Work";
+  upstream.on("threadSection/list", () => ({ data: [{ id: "s1", name, appearance: null }], nextCursor: null }));
+  upstream.on("threadSection/update", (params) => ((name = String(params["name"])), { section: { id: "s1", name } })).on("threadSection/delete", () => ({})).on("thread/section/move", () => ({}));
+  const id = await foreignTurn(client, "a");
+  await client.call("thread/section/move", { threadId: id, sectionId: "s1" });
+  const section = async (): Promise<unknown> => ((await client.call("thread/read", { threadId: id })).thread as unknown as { section: unknown }).section;
+  expect(await section()).toMatchObject({ id: "s1", name: "Work" });
+  await client.call("threadSection/update", { sectionId: "s1", name: "Play" });
+  expect(await section()).toMatchObject({ id: "s1", name: "Play" });
+  expect((await client.call("thread/list", { sectionId: "s1", sortKey: "section_position" })).data.map((each) => each.id)).toEqual([id]);
+  await client.call("thread/section/move", { threadId: nativeId(1), sectionId: "s1", beforeThreadId: id });
+  expect(upstream.requests("thread/section/move")[0]!["params"]).toMatchObject({ threadId: nativeId(1), beforeThreadId: null });
+  expect((await client.request("thread/section/move", { threadId: id, sectionId: "s2" })).error?.message).toBe("thread section not found: s2");
+  await client.call("threadSection/delete", { sectionId: "s1" });
+  expect(await section()).toBeNull();
 });
 
 describe("account and settings", () => {

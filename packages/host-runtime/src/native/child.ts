@@ -33,7 +33,7 @@ export interface NativeChild {
 /** Starts it. `dir` is made private where it is missing; the socket lies in a folder of its own in there. */
 export function startNative({ program, args, env, dir }: NativeProgram & { dir: string }): NativeChild {
   makeFolder(dir, 0o700);
-  const folder = mkdtempSync(join(dir, "codex-"));
+  const folder = mkdtempSync(join(dir, "foldcast-codex-"));
   const socket = join(folder, "s");
   const command = [program, ...args, "--listen", `unix://${socket}`];
   // A unix socket and a POSIX shell go together; there is neither where this cannot run.

@@ -23,6 +23,9 @@ export interface Ownership {
   adopt(id: string, thread: FreshThread, watchers: readonly Connection[]): void;
 }
 
+/** The harness whose saved sessions the real server lists itself. */
+export const LISTED_BY_CODEX = "codex";
+
 /** Adopted threads that the real server may still speak of. */
 const MOST_ADOPTED = 10_000;
 

@@ -8,6 +8,7 @@ import { membersOf, textMember } from "./json-bytes.ts";
 import type { Span } from "./json-bytes.ts";
 import type { NativeCodex } from "./codex.ts";
 import { withoutBlocks } from "./limits.ts";
+import { withMember } from "./merge.ts";
 import { NativeSession } from "./session.ts";
 
 /** Requests of ours to clients go by such ids; the real server's are numbers. */
@@ -30,7 +31,8 @@ const LIMITS_UPDATED = "account/rateLimits/updated";
 const ENOUGH_BEHIND = 1_000;
 const INTRODUCTION_MS = 150;
 
-type Verdict = "ours" | "native" | WireError;
+/** `nativeModel`: the real server's, without the model that it names. */
+type Verdict = "ours" | "native" | "nativeModel" | WireError;
 
 /** Decides for one client, frame by frame, who answers: foldcast what is surely its own, the real server everything else. */
 export class NativeGate implements FrameGate {
@@ -43,8 +45,10 @@ export class NativeGate implements FrameGate {
   readonly #connection: Connection;
   readonly #log: Logger;
   #hello: { frame: Buffer; id: Span } | null = null;
-  /** Frames behind one whose owner is being looked up; null while there is none. */
-  #behind: Buffer[] | null = null;
+  /** The owner of a frame is being looked up. */
+  #isDeciding = false;
+  /** Frames behind that one. */
+  #behind: Buffer[] = [];
   #isPaused = false;
 
   constructor(options: { codex: NativeCodex; connection: Connection; log: Logger }) {
@@ -66,11 +70,11 @@ export class NativeGate implements FrameGate {
   }
 
   get unanswered(): number {
-    return this.session.unanswered + (this.#behind === null ? 0 : 1);
+    return this.session.unanswered + (this.#isDeciding ? 1 : 0);
   }
 
   take(frame: Buffer): boolean {
-    if (this.#behind === null) return this.#route(frame);
+    if (!this.#isDeciding) return this.#route(frame);
     this.#behind.push(frame);
     if (this.#behind.length > ENOUGH_BEHIND && !this.#isPaused) {
       this.#isPaused = true;
@@ -98,7 +102,7 @@ export class NativeGate implements FrameGate {
   }
 
   closed(): void {
-    this.#behind = null;
+    this.#behind = [];
     this.session.close();
     this.#codex.detach(this.#connection);
   }
@@ -121,7 +125,7 @@ export class NativeGate implements FrameGate {
     const addressed = readAddressed(frame, envelope.params);
     const verdict = this.#decide(frame, method, envelope, addressed);
     if (!(verdict instanceof Promise)) return this.#follow(frame, method, envelope, addressed, verdict);
-    this.#behind = [];
+    this.#isDeciding = true;
     verdict.then(
       (late) => this.#goOn(frame, method, envelope, addressed, late),
       (error: unknown) => this.#goOn(frame, method, envelope, addressed, unreadable(error)),
@@ -149,57 +153,53 @@ export class NativeGate implements FrameGate {
   async #decideByModel(method: string, threadId: string | null, model: string): Promise<Verdict> {
     if (!(await this.#codex.isModel(model))) return "native";
     if (threadId === null) return "ours";
-    if (OPENS.has(method)) return "native";
+    if (OPENS.has(method)) return "nativeModel";
     if (this.#codex.adopt(threadId)) return "ours";
     return invalidRequest(`this thread runs on Codex, and \`${model}\` belongs to another harness; start a new thread to use it`);
   }
 
   #goOn(frame: Buffer, method: string, envelope: Envelope, addressed: Addressed, verdict: Verdict): void {
     if (!this.#follow(frame, method, envelope, addressed, verdict)) this.#connection.serve(frame);
-    const behind = this.#behind ?? [];
-    this.#behind = null;
-    for (let next = behind.shift(); next !== undefined; next = behind.shift()) {
+    this.#isDeciding = false;
+    while (!this.#mustWait() && this.#behind.length > 0) {
+      const next = this.#behind.shift()!;
       if (!this.#route(next)) this.#connection.serve(next);
-      // It may have to wait in its turn; what it left is before all that comes.
-      if (this.#behind !== null) {
-        (this.#behind as Buffer[]).push(...behind);
-        return;
-      }
     }
-    if (this.#isPaused) {
+    if (this.#isPaused && this.#behind.length === 0) {
       this.#isPaused = false;
       this.#connection.resume();
     }
   }
 
+  #mustWait(): boolean {
+    return this.#isDeciding;
+  }
+
   #follow(frame: Buffer, method: string, envelope: Envelope, addressed: Addressed, verdict: Verdict): boolean {
     if (verdict === "ours") return false;
     const id = envelope.id!;
-    if (verdict === "native") {
-      this.#request(frame, method, envelope, addressed);
-      return true;
-    }
-    this.#connection.send(new Frame(`{"error":${JSON.stringify(verdict.body)},"id":${frame.toString("utf8", id.start, id.end)}}`));
+    if (verdict === "native") this.#request(frame, method, envelope, addressed);
+    else if (verdict === "nativeModel") {
+      // The one frame that is not passed as it is: the real server would take the model for one of its own.
+      const changed = withoutModel(frame, envelope.params!);
+      this.#request(changed, method, readEnvelope(changed)!, addressed);
+    } else this.#connection.send(new Frame(`{"error":${JSON.stringify(verdict.body)},"id":${frame.toString("utf8", id.start, id.end)}}`));
     return true;
   }
 
-  #request(frame: Buffer, method: string, envelope: Envelope, { threadId, model }: Addressed): void {
+  #request(frame: Buffer, method: string, envelope: Envelope, { threadId }: Addressed): void {
     const id = envelope.id!;
     const takeBack = threadId === null ? null : this.#codex.fresh.passes(threadId, method, () => textOf(frame, envelope.params));
     const isWatched = HOLDS.has(method) || LETS_GO.has(method) || takeBack !== null || method === LIMITS_READ;
     const onAnswer = !isWatched ? null : (answer: Buffer): Buffer => {
       if (method === LIMITS_READ) return this.#withoutBlocks(answer);
-      this.#onAnswer(method, threadId, answer, textOf(frame, envelope.params), takeBack);
+      this.#onAnswer(method, threadId, answer, () => textOf(frame, envelope.params), takeBack);
       return answer;
     };
-    const isOurModel = model !== null && OPENS.has(method) && this.#codex.mayBeModel(model);
-    if (!isOurModel) return this.session.request(frame, id, onAnswer);
-    // The one frame that is not passed as it is: the real server would take the model for one of its own.
-    const changed = withoutModel(frame);
-    this.session.request(changed, readEnvelope(changed)?.id ?? id, onAnswer);
+    this.session.request(frame, id, onAnswer);
   }
 
-  #onAnswer(method: string, threadId: string | null, answer: Buffer, params: string | null, takeBack: (() => void) | null): void {
+  #onAnswer(method: string, threadId: string | null, answer: Buffer, params: () => string | null, takeBack: (() => void) | null): void {
     const result = membersOf(answer)?.get("result");
     if (result === undefined) return takeBack?.();
     if (threadId !== null && LETS_GO.has(method)) return void this.held.delete(threadId);
@@ -207,7 +207,7 @@ export class NativeGate implements FrameGate {
     const thread = membersOf(answer, result.start)?.get("thread");
     const id = thread === undefined ? null : textMember(answer, thread.start, "id");
     if (id !== null) this.held.add(id);
-    if (method === "thread/start") this.#codex.fresh.started(params, answer.toString("utf8", result.start, result.end));
+    if (method === "thread/start") this.#codex.fresh.started(params(), answer.toString("utf8", result.start, result.end));
   }
 
   #pass(frame: Buffer): true {
@@ -244,7 +244,6 @@ function unreadable(error: unknown): WireError {
   return new WireError(ErrorCode.internal, `threads cannot be looked up: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-function withoutModel(frame: Buffer): Buffer {
-  const value = JSON.parse(frame.toString("utf8")) as { params: Record<string, unknown> };
-  return Buffer.from(JSON.stringify({ ...value, params: { ...value.params, model: null } }));
+function withoutModel(frame: Buffer, params: Span): Buffer {
+  return withMember(frame, "params", withMember(frame.subarray(params.start, params.end), "model", "null"));
 }

@@ -2,8 +2,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
-import { WebSocketServer } from "ws";
-import type { WebSocket } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import { refuseOrigin, refusePlainRequest, refuseToken } from "./auth.ts";
 import type { Refusal } from "./auth.ts";
 import type { Peer, Transport } from "./connection.ts";
@@ -12,6 +11,39 @@ import { MAX_FRAME_BYTES } from "./stdio.ts";
 
 /** Desktop pings every 10 seconds and gives up after a minute; a server can take its time. */
 const HEARTBEAT_MS = 30_000;
+
+/** A burst of frames up to so many bytes is put together: one piece costs the system far less than thousands. */
+const MOST_AT_ONCE = 1024 * 1024;
+const WHOLE_TEXT = 0x81;
+
+const headSize = (length: number): number => (length < 126 ? 2 : length < 65_536 ? 4 : 10);
+
+function sizeOnWire(frames: readonly Frame[]): number {
+  let size = 0;
+  for (const { bytes } of frames) size += headSize(bytes.length) + bytes.length;
+  return size;
+}
+
+/** Text frames of a server, which carry no mask, one behind the other. */
+function onWire(frames: readonly Frame[], size: number): Buffer {
+  const all = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const { bytes } of frames) {
+    const { length } = bytes;
+    all[at] = WHOLE_TEXT;
+    if (length < 126) all[at + 1] = length;
+    else if (length < 65_536) {
+      all[at + 1] = 126;
+      all.writeUInt16BE(length, at + 2);
+    } else {
+      all[at + 1] = 127;
+      all.writeBigUInt64BE(BigInt(length), at + 2);
+    }
+    at += headSize(length);
+    at += bytes.copy(all, at);
+  }
+  return all;
+}
 
 class WebSocketTransport implements Transport {
   readonly #socket: WebSocket;
@@ -23,7 +55,9 @@ class WebSocketTransport implements Transport {
   }
 
   write(frames: readonly Frame[], taken: () => void): void {
-    // Corked, so that a burst of small frames leaves in one system call.
+    const { readyState } = this.#socket;
+    const size = readyState === WebSocket.OPEN && frames.length > 1 ? sizeOnWire(frames) : Infinity;
+    if (size <= MOST_AT_ONCE) return void this.#raw.write(onWire(frames, size), () => taken());
     this.#raw.cork();
     const last = frames.length - 1;
     frames.forEach((frame, at) => this.#socket.send(frame.bytes, { binary: false }, at === last ? () => taken() : undefined));
