@@ -68,7 +68,22 @@ function turnLines(deltas: number): string {
 const piece = (index: number): string => `${String(index % 10)}${PIECE.slice(1)}`;
 
 /** The pinned real program, with a model on loopback that streams as many deltas in one message. */
-export async function startCodex(transport: Transport, sizes: readonly number[]): Promise<StreamingServer> {
+export function startCodex(transport: Transport, sizes: readonly number[]): Promise<StreamingServer> {
+  return withModel(sizes, (folder, env) => serve([CODEX, "app-server", ...(transport === "ws" ? ["--listen", "ws://127.0.0.1:0"] : [])], env, transport, folder, CODEX_MODEL));
+}
+
+/** The same behind the built foldcast. */
+export function startBehind(transport: Transport, sizes: readonly number[]): Promise<StreamingServer> {
+  return withModel(sizes, (folder, env) => {
+    const args = transport === "ws" ? ["serve", "--port", "0"] : ["app-server"];
+    const data = join(folder, "data");
+    return serve([process.execPath, FOLDCAST, ...args, "--codex-bin", CODEX, "--harness", "scripted", "--data-dir", data, "--discover", "off"], env, transport, folder, CODEX_MODEL);
+  });
+}
+
+const CODEX_MODEL = "gpt-5.5";
+
+async function withModel(sizes: readonly number[], start: (folder: string, env: NodeJS.ProcessEnv) => Promise<StreamingServer>): Promise<StreamingServer> {
   const folder = mkdtempSync(join(tmpdir(), "foldcast-bench-codex-"));
   const replies = [...sizes].sort((a, b) => b - a).map((deltas) => ({
     match: { says: promptFor(deltas) }, times: 0,
@@ -79,12 +94,10 @@ export async function startCodex(transport: Transport, sizes: readonly number[])
   const url = await firstLine(model);
   mkdirSync(join(folder, ".codex"));
   writeFileSync(join(folder, ".codex/config.toml"), [
-    'model = "gpt-5.5"', 'model_provider = "bench"', "[model_providers.bench]", 'name = "bench"', `base_url = "${url}/v1"`, 'wire_api = "responses"',
+    `model = "${CODEX_MODEL}"`, 'model_provider = "bench"', "[model_providers.bench]", 'name = "bench"', `base_url = "${url}/v1"`, 'wire_api = "responses"',
     "requires_openai_auth = false", "supports_websockets = false", "",
   ].join("\n"));
-  const env = { ...process.env, HOME: folder, CODEX_HOME: join(folder, ".codex") };
-  const args = transport === "ws" ? ["--listen", "ws://127.0.0.1:0"] : [];
-  const server = await serve([CODEX, "app-server", ...args], env, transport, folder, "gpt-5.5");
+  const server = await start(folder, { ...process.env, HOME: folder, CODEX_HOME: join(folder, ".codex") });
   return {
     ...server,
     async stop() {
