@@ -121,9 +121,9 @@ export class ApiClient {
     try {
       // Axios counts its time-out from the last byte, so a dripping answer would hold a card's only place for ever.
       const answer = await this.#client.request(build(AbortSignal.timeout(timeoutMs)));
-      return read(answerShape.parse(answer));
+      return this.#withoutSecrets(read(answerShape.parse(answer)));
     } catch (error) {
-      return this.#failure(error);
+      return this.#withoutSecrets(this.#failure(error));
     } finally {
       release();
     }
@@ -138,6 +138,18 @@ export class ApiClient {
       this.#fetchingToken = false;
       this.#tokens.failed();
     };
+  }
+
+  /** Feishu, or what stands before it, may repeat in its words what it was sent. */
+  #withoutSecrets<T>(outcome: Outcome<T>): Outcome<T> {
+    switch (outcome.kind) {
+      case "ok":
+        return outcome;
+      case "refused":
+        return { kind: "refused", refusal: { ...outcome.refusal, msg: this.#redactor.line(outcome.refusal.msg) } };
+      case "uncertain":
+        return { kind: "uncertain", uncertainty: { ...outcome.uncertainty, detail: this.#redactor.line(outcome.uncertainty.detail) } };
+    }
   }
 
   #failure(error: unknown): Outcome<never> {

@@ -42,6 +42,13 @@ describe("what becomes of a request", () => {
     for (const status of [200, 400]) expect(await withFault({ kind: "refuse", code: 300305, msg: "too many", status })).toMatchObject({ kind: "refused", refusal: { kind: "tooManyElements", code: 300305, httpStatus: status, retryable: false } });
   });
 
+  it("repeats no secret that an answer repeats", async () => {
+    const told = "Invalid access token Bearer t-g1044ghJRUIJJ5ELTGEOYAZR";
+    const outcome = await withFault({ kind: "refuse", code: 300305, msg: told, status: 400 });
+    expect(outcome).toMatchObject({ refusal: { code: 300305, msg: "Invalid access token Bearer ‹hidden›" } });
+    expect(JSON.stringify(await withFault({ kind: "refuse", code: 2200, msg: told, status: 200 }))).not.toContain("t-g1044");
+  });
+
   it("tells how long Feishu asks to wait, and sends nothing of that API before", async () => {
     const outcome = await withFault({ kind: "rateLimit", resetSeconds: 1 });
     expect(outcome).toMatchObject({ kind: "refused", refusal: { kind: "rateLimited", retryable: true, retryAfterMs: 1_000 } });
