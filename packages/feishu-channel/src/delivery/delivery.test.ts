@@ -107,6 +107,27 @@ describe("the delivery of a turn", () => {
     expect(world.fake.chat({ chatId: world.chatId }).messages).toHaveLength(3);
   });
 
+  it("draws a running turn less often when the process wakes late", async () => {
+    const { world, deps, record } = await setUp();
+    const asked: number[] = [];
+    let skew = 0;
+    const clock = {
+      now: () => world.fake.now() + skew,
+      sleep: async (ms: number) => {
+        asked.push(ms);
+        if (ms === 120) skew += 405;
+        await deps.clock.sleep(10);
+      },
+    };
+    const delivery = new TurnDelivery({ ...deps, clock }, record);
+    for (const text of ["A", "A b", "A b c"]) {
+      delivery.show(stateOf([messageItem("m", text)]));
+      await deps.clock.sleep(150);
+    }
+    expect(Math.max(...asked)).toBeGreaterThan(2_000);
+    await expect(settle(delivery, stateOf([messageItem("m", "A b c d", "final_answer")], "completed"))).resolves.toBe("delivered");
+  });
+
   it("asks once for a live card that is refused, and again with the turn's end", async () => {
     const { world, deps, record } = await setUp();
     const delivery = new TurnDelivery(deps, record);

@@ -31,6 +31,9 @@ export type DeliveryResult = "delivered" | "undeliverable" | "later";
 
 const SCALES = [1, 0.7, 0.45] as const;
 const SEQUENCES_AHEAD = 50;
+const LATE_MS = 50;
+const LATE_FACTOR = 8;
+const MOST_LATE_MS = 5_000;
 
 /**
  * One turn in one chat: its cards while it runs, its answer exactly once when it is done. Everything that is about to
@@ -119,9 +122,16 @@ export class TurnDelivery {
     }
   }
 
-  /** Drawing is for writing: while a write waits for its turn, its writer asks for the newest state itself. */
+  /**
+   * Drawing is for writing: while a write waits for its turn, its writer asks for the newest state itself. A process that
+   * wakes late is too busy: then turns that run are drawn less often, so that those that end come through.
+   */
   async #written(): Promise<void> {
-    await this.#deps.clock.sleep((this.#deps.writerTimes ?? WRITER_TIMES).intervalMs);
+    const { clock, writerTimes = WRITER_TIMES } = this.#deps;
+    const due = clock.now() + writerTimes.intervalMs;
+    await clock.sleep(writerTimes.intervalMs);
+    const late = clock.now() - due;
+    if (late > LATE_MS) await clock.sleep(Math.min(late * LATE_FACTOR, MOST_LATE_MS));
     await Promise.all([...this.#writers.values()].map((writer) => writer.idle()));
   }
 
