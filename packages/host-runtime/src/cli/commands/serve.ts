@@ -17,7 +17,6 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
   const { values, file } = await settings();
   const options = { ...serverOptions(values, file, env), native: await nativeProgram(values, env) };
   const tokenFile = options.token === null ? null : values["ws-token-file"];
-  let address = "";
   try {
     return await serveShared({
       address: { kind: "tcp", host: values.host, port: values.port },
@@ -25,14 +24,18 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof SERVE_O
       start: () => startHost(options),
       model: null,
       onListening: (url, owner) => {
-        address = url;
         stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid, version: VERSION, protocol: PROTOCOL_VERSION })}\n`);
-        if (owner !== null) stderr.write(introduction([connectLine(url, tokenFile), `note      process ${owner} has the threads of ${options.dataDir}: clients are passed on to it`]));
+        const note = owner === null ? [] : [`note      process ${owner} has the threads of ${options.dataDir}: clients are passed on to it`];
+        stderr.write(`foldcast ${VERSION} speaks the Codex app-server protocol ${PROTOCOL_VERSION}\n\n${shown([connectLine(url, tokenFile), "stop      Ctrl+C", ...note])}`);
       },
-      onOwner: async (running) => {
-        await introduce(running, address, tokenFile, stderr);
+      onOwner: (running) => {
+        const over = new AbortController();
+        void sayOffer(running, stderr, over.signal);
         const feishu = values.feishu ? beside({ running, file, env, dataDir: options.dataDir, stderr }) : null;
-        return async () => feishu?.close();
+        return Promise.resolve(async () => {
+          over.abort();
+          await feishu?.close();
+        });
       },
     });
   } catch (error) {
@@ -63,18 +66,19 @@ function beside({ running, file, env, dataDir, stderr }: BesideCall): Beside {
   });
 }
 
-/** Tells a person how to go on. */
-async function introduce({ host, store }: RunningHost, url: string, tokenFile: string | null, stderr: NodeJS.WritableStream): Promise<void> {
+/** Tells a person what there is, once each harness has been looked at: one that hangs takes its time, and nobody waits for it. */
+async function sayOffer({ host, store }: RunningHost, stderr: NodeJS.WritableStream, over: AbortSignal): Promise<void> {
   const models = await host.catalogue.models();
+  if (over.aborted) return;
   const ready = models.filter((model) => model.ready);
-  const lines = [connectLine(url, tokenFile)];
+  const lines: string[] = [];
   if (ready.length > 0) lines.push(`models    ${ready.map((model) => model.id).join(", ")}`);
   else lines.push("models    none is ready; foldcast doctor says what each harness lacks");
   // With something to run, what cannot run is no news. What runs and still has something to say does.
   const speaking = ready.length === 0 ? models : ready.filter((model) => model.reason !== null);
   lines.push(...new Set(speaking.map((model) => `note      ${model.harness}: ${model.reason ?? "not ready"}`)));
   if (store.memoryReason !== null) lines.push(`note      threads are forgotten when this server ends: ${store.memoryReason}`);
-  stderr.write(introduction(lines));
+  stderr.write(`${shown(lines)}\n`);
 }
 
 function connectLine(url: string, tokenFile: string | null): string {
@@ -82,7 +86,4 @@ function connectLine(url: string, tokenFile: string | null): string {
   return `connect   ${tokenFile === null ? connect : `TOKEN=$(cat ${tokenFile}) ${connect} --remote-auth-token-env TOKEN`}`;
 }
 
-function introduction(lines: readonly string[]): string {
-  const shown = [...lines, "stop      Ctrl+C"].map((line) => `  ${line}\n`).join("");
-  return `foldcast ${VERSION} speaks the Codex app-server protocol ${PROTOCOL_VERSION}\n\n${shown}\n`;
-}
+const shown = (lines: readonly string[]): string => lines.map((line) => `  ${line}\n`).join("");
