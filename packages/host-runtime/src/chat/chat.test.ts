@@ -53,12 +53,12 @@ beforeEach(async () => {
 });
 afterEach(() => setup.host.close());
 
-function startChat(approve: ApproveMode = "ask") {
+function startChat(approve: ApproveMode = "ask", command: (line: string) => Promise<boolean> = () => Promise.resolve(false)) {
   const events: Record<string, unknown>[] = [];
   const view = new JsonView((line) => void events.push(JSON.parse(line) as Record<string, unknown>));
   const conversation = new Conversation(embeddedTransport(setup.host), view, "en");
   const input = new TypedInput();
-  const chat = new Chat({ conversation, input, approve, said: () => undefined, notice: (text) => view.notice(text), command: () => Promise.resolve(false) });
+  const chat = new Chat({ conversation, input, approve, said: () => undefined, notice: (text) => view.notice(text), command });
   const done = (async () => {
     await conversation.initialize();
     await conversation.start(null, "/w");
@@ -87,6 +87,23 @@ test("lines wait until they are wanted: one a turn, one a request", async () => 
   (await session()).end({ status: "succeeded" });
   await done;
   expect(setup.adapter.turns).toBe(1);
+});
+
+test("what only lists is listed while a request waits, and answers nothing", async () => {
+  const commands: string[] = [];
+  const { events, input, done, event, session, answered } = startChat("ask", (line) => {
+    if (line.startsWith("/")) commands.push(line);
+    return Promise.resolve(line.startsWith("/"));
+  });
+  setup.adapter.script = asks;
+  input.type("go");
+  await event("interaction", "open");
+  input.type("/models", "/threads", "/expand", "/help", "approve", null);
+  expect(await answered()).toEqual({ kind: "approval", decision: "accept" });
+  (await session()).end({ status: "succeeded" });
+  await done;
+  expect(commands).toEqual(["/models", "/threads", "/expand", "/help"]);
+  expect(events.filter((each) => each["event"] === "notice")).toEqual([]);
 });
 
 test("a question-like approval lists what is offered, and takes approve", async () => {

@@ -32,8 +32,8 @@ export interface ChatOptions {
   command(line: string, chat: Chat): Promise<boolean>;
 }
 
-/** Commands that make no sense once the turn is over. */
-const AT_ONCE = /^\s*\/(steer|stop|quit|exit|help|expand)(\s|$)/;
+/** Commands that make no sense once the turn is over, and those that only show something. */
+const AT_ONCE = /^\s*\/(steer|stop|quit|exit|help|expand|models|threads)(\s|$)/;
 
 /**
  * The loop of a chat. A line is taken only when the thread is idle, as a prompt, or when a request is open, as its

@@ -60,7 +60,7 @@ describe("a line that begins with a slash", () => {
     const id = known!.id;
     expect((await say(`/thread ${id.slice(0, 13)}`)).refused).toBe(false);
     expect((await say(`/thread ${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`)).notices[0]).toContain(`did you mean ${id}?`);
-    expect((await say("/thread 12")).notices[0]).toContain("foldcast threads list shows them");
+    expect((await say("/thread 12")).notices[0]).toBe("there is no thread `12`; foldcast threads list shows them");
   });
 
   test("names a model that is not there with the one that was meant", async () => {

@@ -131,7 +131,8 @@ export class Conversation {
       if (!(error instanceof RpcError)) throw error;
       const known = (await this.threads()).map(({ id }) => id);
       const meant = recent.length > 1 ? recent.map(({ id }) => id).join(" or ") : known.find((id) => editDistance(id, given) <= 3);
-      throw new Error(`${error.message}${meant === undefined ? "; foldcast threads list shows them" : `; did you mean ${meant}?`}`, { cause: error });
+      const said = given.length === 36 ? error.message : `there is no thread \`${given}\``;
+      throw new Error(`${said}${meant === undefined ? "; foldcast threads list shows them" : `; did you mean ${meant}?`}`, { cause: error });
     }
   }
 
