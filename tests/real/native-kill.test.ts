@@ -49,13 +49,19 @@ describe("kill -9", () => {
     await using model = await startModelServer({ scenario: MODEL });
     const home = nativeHome(model.url);
     const dataDir = temporaryDir("data");
-    let owner = await start(home, dataDir);
-    const native = await begun(owner, home, "gpt-5.5");
-    const foreign = await begun(owner, home, "scripted/steady");
+    await using held = {
+      owner: await start(home, dataDir),
+      // Also where the test ends before its time.
+      async [Symbol.asyncDispose]() {
+        await this.owner.stop("SIGKILL");
+      },
+    };
+    const native = await begun(held.owner, home, "gpt-5.5");
+    const foreign = await begun(held.owner, home, "scripted/steady");
     for (const { victim, afterMs } of rounds) {
       const say = `${victim} after ${afterMs} ms`;
-      await using onNative = await comeBack(owner, native);
-      await using onForeign = await comeBack(owner, foreign);
+      await using onNative = await comeBack(held.owner, native);
+      await using onForeign = await comeBack(held.owner, foreign);
       // The program and its launcher: there is one of them, whoever joined.
       expect(codexOf(home.home), say).toHaveLength(2);
       const second = await secondInstance(home, dataDir);
@@ -70,11 +76,11 @@ describe("kill -9", () => {
         expect([onNative.wire.closed, onForeign.wire.closed], say).toEqual([null, null]);
         await onNative.wire.waitFor("turn/completed", (params) => params["threadId"] === native);
       } else if (victim === "owner") {
-        expect(await owner.stop("SIGKILL")).toBe(null);
+        expect(await held.owner.stop("SIGKILL")).toBe(null);
         await until("the ends of all connections", () => (onNative.wire.closed !== null && onForeign.wire.closed !== null && second.wire.closed !== null ? true : undefined), { timeoutMs: 20_000 });
         expect(second.wire.closed, say).toBe("process ended with 1");
         await nothingLeft(home);
-        owner = await start(home, dataDir);
+        held.owner = await start(home, dataDir);
       } else {
         const codex = codexOf(home.home);
         const program = codex.find(({ command }) => (basename(command.split(" ")[0]!) === "node") === (victim === "codex's launcher"));
@@ -87,14 +93,14 @@ describe("kill -9", () => {
       await second.end();
 
       // Whatever it was: both go on, and what was cut off says so.
-      await using again = await comeBack(owner, native);
+      await using again = await comeBack(held.owner, native);
       await again.join(foreign);
       const before = await again.read(foreign);
       expect(before.turns.at(-1)!.status, say).toBe(victim === "owner" ? "interrupted" : "completed");
       for (const threadId of [native, foreign]) expect((await again.prompt(threadId, "quick")).status, say).toBe("completed");
-      expect(zombiesOf(owner.pid), say).toEqual([]);
+      expect(zombiesOf(held.owner.pid), say).toEqual([]);
     }
-    expect(await owner.stop()).toBe(0);
+    expect(await held.owner.stop()).toBe(0);
     await nothingLeft(home);
     // No lock is stale: the next one owns the folder at once.
     await using last = await start(home, dataDir);
