@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { CODEX } from "../native/program.ts";
 import type { LocalDoors } from "../rpc/local-door.ts";
 import { shimScript } from "./shim.ts";
 import { environmentLine, plist, unitWords } from "./texts.ts";
@@ -54,7 +55,7 @@ const UNIT = "foldcast.service";
 
 export function planOf(options: PlanOptions): Plan {
   const { platform, door, dataDir, doors, model } = options;
-  const shim: PlannedFile = { path: join(dataDir, "desktop", "codex"), mode: 0o700, text: shimScript(options) };
+  const shim: PlannedFile = { path: join(dataDir, "desktop", CODEX), mode: 0o700, text: shimScript(options) };
   if (door === "websocket" && doors === null) throw new Error(`the path of ${dataDir} is too long, or has characters that cannot stand in an address; choose another folder with --data-dir, or --door cli`);
   const variable = door === "cli"
     ? { name: "CODEX_CLI_PATH", value: shim.path }

@@ -1,3 +1,4 @@
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_POLICY } from "@foldcast/protocol-core/delivery";
 import type { HarnessEvent } from "@foldcast/protocol-core/harness";
@@ -7,6 +8,9 @@ import { type JsonRecord, objectOf, stringOf } from "../json.ts";
 import { acpRecordings, promptsOf, type RecordedPrompt } from "./testing/recordings.ts";
 import { callsOf, textsOf } from "./testing/told.ts";
 import { AcpUpdates, outcomeOf } from "./updates.ts";
+
+const DATA = join(import.meta.dirname, "../../../../../../shared/data/harnesses");
+const RECORDINGS = acpRecordings(DATA).map((file) => [relative(DATA, file), file] as const);
 
 /** Kinds of updates that agents really sent, and this core does not know. */
 const UNKNOWN: readonly string[] = [];
@@ -43,10 +47,10 @@ const said = (prompt: RecordedPrompt, kind: string): string =>
   updatesOf(prompt).filter((update) => update["sessionUpdate"] === kind).map((update) => stringOf(objectOf(update["content"])["text"]) ?? "").join("");
 
 describe("recorded conversations of agents that speak ACP", () => {
-  test("are there", () => expect(acpRecordings().length).toBeGreaterThan(15));
+  test("are there", () => expect(RECORDINGS.length).toBeGreaterThan(15));
 
-  test.each(acpRecordings())("%s: nothing is lost, nothing told twice, all that began ends", (name) => {
-    for (const [index, prompt] of promptsOf(name).entries()) {
+  test.each(RECORDINGS)("%s: nothing is lost, nothing told twice, all that began ends", (name, file) => {
+    for (const [index, prompt] of promptsOf(file).entries()) {
       const place = `${name}, prompt ${index}`;
       const { events, unknown } = tell(prompt);
       expect(orderFaults(events), place).toEqual([]);
@@ -64,8 +68,8 @@ describe("recorded conversations of agents that speak ACP", () => {
     }
   });
 
-  test.each(acpRecordings())("%s: the projection takes all of it", (name) => {
-    for (const [index, prompt] of promptsOf(name).entries()) {
+  test.each(RECORDINGS)("%s: the projection takes all of it", (name, file) => {
+    for (const [index, prompt] of promptsOf(file).entries()) {
       const place = `${name}, prompt ${index}`;
       const { events } = tell(prompt);
       const projector = new TurnProjector({ turnId: "T", threadId: "TH", cwd: "/workspace", toolMaps: {}, defaultMap: "", childThreadId: (ref) => `child-${ref}` });
@@ -80,7 +84,7 @@ describe("recorded conversations of agents that speak ACP", () => {
   });
 
   test("what was stopped is not told as done", () => {
-    const stopped = acpRecordings().filter((name) => name.endsWith("/live.jsonl")).flatMap(promptsOf).map(tell).filter(({ cancelled }) => cancelled);
+    const stopped = RECORDINGS.filter(([name]) => name.endsWith("/live.jsonl")).flatMap(([, file]) => promptsOf(file)).map(tell).filter(({ cancelled }) => cancelled);
     expect(stopped.length).toBeGreaterThanOrEqual(10);
     for (const { events } of stopped) {
       expect(events.at(-1)).toMatchObject({ outcome: { status: "cancelled" } });

@@ -4,7 +4,7 @@ import { harnesses } from "@foldcast/adapter-registry";
 import { realSystem, runningProgram } from "../../desktop/program.ts";
 import { disable, enable, InTheWayError, status } from "../../desktop/setup.ts";
 import type { Outcome, SetupOptions } from "../../desktop/setup.ts";
-import { findCodex } from "../../native/program.ts";
+import { CODEX, findCodex } from "../../native/program.ts";
 import { localDoors } from "../../rpc/local-door.ts";
 import type { Call } from "../command.ts";
 import { surroundings } from "../native.ts";
@@ -28,7 +28,7 @@ export async function run({ operands: [verb = "", stray], settings, env, stdout,
   const { values, origins } = await settings();
   const around = surroundings(env);
   const codex = await findCodex(values["codex-bin"], around, { desktopFirst: true });
-  if (verb === "codex") {
+  if (verb === CODEX) {
     if (codex === null) stderr.write("foldcast desktop: there is no codex program here; foldcast doctor says what to do\n");
     else stdout.write(`${codex}\n`);
     return codex === null ? 1 : 0;

@@ -2,8 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type JsonRecord, objectOf } from "../../json.ts";
 
-const DATA = join(import.meta.dirname, "../../../../../../../shared/data/harnesses");
-
 /** A prompt of a recorded conversation, with all that the agent sent until it answered. */
 export interface RecordedPrompt {
   /** `session/update`s as they are, a permission request as its call, and what the client did: in their order. */
@@ -12,15 +10,15 @@ export interface RecordedPrompt {
   answer: JsonRecord | null;
 }
 
-/** Recorded traffic of agents that speak ACP, by `<agent>/<file>`. */
-export function acpRecordings(): string[] {
-  return readdirSync(DATA).filter((folder) => folder.endsWith("-acp")).flatMap((folder) =>
-    readdirSync(join(DATA, folder)).filter((name) => name.endsWith(".jsonl")).map((name) => `${folder}/${name}`));
+/** Paths of the recorded traffic of agents that speak ACP, in folders named `<agent>-acp`. */
+export function acpRecordings(data: string): string[] {
+  return readdirSync(data).filter((folder) => folder.endsWith("-acp")).flatMap((folder) =>
+    readdirSync(join(data, folder)).filter((name) => name.endsWith(".jsonl")).map((name) => join(data, folder, name)));
 }
 
 /** The prompts of a recording; what is repeated while a session is loaded counts as one of them. */
-export function promptsOf(name: string): RecordedPrompt[] {
-  const lines = readFileSync(join(DATA, name), "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as { dir?: string; msg?: unknown });
+export function promptsOf(file: string): RecordedPrompt[] {
+  const lines = readFileSync(file, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as { dir?: string; msg?: unknown });
   const messages = lines.flatMap(({ dir, msg }) => (dir === "client" || dir === "agent" ? [{ byAgent: dir === "agent", message: objectOf(msg) }] : []));
   const answers = new Map(messages.filter(({ byAgent, message }) => !byAgent && message["method"] === undefined).map(({ message }) => [message["id"], objectOf(message["result"])]));
   const prompts: RecordedPrompt[] = [];
