@@ -253,7 +253,7 @@ describe("a running turn", () => {
   }, { cell: "yes, between two steps of the turn; else as the next turn" });
 
   scenario("compaction", () => [
-    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "what was it" }, blocks: [text("It was seven.")] },
+    { match: { says: "remember" }, blocks: [text("I will.")] }, { match: { says: "what was it" }, times: 2, blocks: [text("It was seven.")] },
     { match: { says: "summary" }, times: 3, blocks: [text("<summary>Something was to be remembered.</summary>")] },
   ], async (run) => {
     await run.prompt("remember seven");
@@ -263,6 +263,7 @@ describe("a running turn", () => {
     expect(run.texts(await run.prompt("what was it?"))).toEqual(["It was seven."]);
     // As a client without a command of its own for it does: in words.
     expect((await run.prompt("/compact")).items).toMatchObject([{ type: "contextCompaction" }]);
+    await run.prompt("what was it again?");
     expect((await run.prompt("/compact keep the seven")).items).toMatchObject([{ type: "userMessage" }, { type: "contextCompaction" }]);
   });
 });

@@ -22,8 +22,13 @@ export class InspectionCache {
     const { answer } = this.#kept;
     const inspection = await answer;
     // A login or a repair counts at once.
-    if (!inspection.ready && this.#kept?.answer === answer) this.#kept = null;
+    if (!inspection.ready) this.#forget(answer);
     return inspection;
+  }
+
+  /** Unless another one was asked for meanwhile. */
+  #forget(answer: Promise<HarnessInspection>): void {
+    if (this.#kept?.answer === answer) this.#kept = null;
   }
 }
 
