@@ -30,10 +30,19 @@ export interface NativeChild {
   stop(): void;
 }
 
-/** Starts it. `dir` is made private where it is missing; the socket lies in a folder of its own in there. */
+/** The path of a unix socket has 104 bytes on macOS and 108 on Linux, with the zero at its end. */
+const LONGEST_SOCKET_PATH = 103;
+const SOCKET_IN_FOLDER = "/foldcast-codex-XXXXXX/s";
+
+/**
+ * Starts it. `dir` is made private where it is missing; the socket lies in a folder of its own in there, or in one of
+ * `/tmp` where its path would be too long.
+ */
 export function startNative({ program, args, env, dir }: NativeProgram & { dir: string }): NativeChild {
-  makeFolder(dir, 0o700);
-  const folder = mkdtempSync(join(dir, "foldcast-codex-"));
+  const isShort = Buffer.byteLength(dir) + SOCKET_IN_FOLDER.length <= LONGEST_SOCKET_PATH;
+  if (isShort) makeFolder(dir, 0o700);
+  // Made for this user alone, wherever it is.
+  const folder = mkdtempSync(join(isShort ? dir : "/tmp", "foldcast-codex-"));
   const socket = join(folder, "s");
   const command = [program, ...args, "--listen", `unix://${socket}`];
   // A unix socket and a POSIX shell go together; there is neither where this cannot run.

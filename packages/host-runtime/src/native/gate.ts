@@ -27,8 +27,9 @@ const HOLDS: ReadonlySet<string> = new Set(["thread/start", "thread/resume", "th
 const LETS_GO: ReadonlySet<string> = new Set(["thread/unsubscribe", "thread/archive", "thread/delete"]);
 const LIMITS_READ = "account/rateLimits/read";
 const LIMITS_UPDATED = "account/rateLimits/updated";
-/** While a model is looked up, so much more of a client is read. */
+/** While a model is looked up, so many more frames of a client are read, and so many bytes of them. */
 const ENOUGH_BEHIND = 1_000;
+const ENOUGH_BYTES_BEHIND = 8 * 1024 * 1024;
 const INTRODUCTION_MS = 150;
 
 /** `nativeModel`: the real server's, without the model that it names. */
@@ -49,6 +50,7 @@ export class NativeGate implements FrameGate {
   #isDeciding = false;
   /** Frames behind that one. */
   #behind: Buffer[] = [];
+  #behindBytes = 0;
   #isPaused = false;
 
   constructor(options: { codex: NativeCodex; connection: Connection; log: Logger }) {
@@ -76,7 +78,8 @@ export class NativeGate implements FrameGate {
   take(frame: Buffer): boolean {
     if (!this.#isDeciding) return this.#route(frame);
     this.#behind.push(frame);
-    if (this.#behind.length > ENOUGH_BEHIND && !this.#isPaused) {
+    this.#behindBytes += frame.length;
+    if ((this.#behind.length > ENOUGH_BEHIND || this.#behindBytes > ENOUGH_BYTES_BEHIND) && !this.#isPaused) {
       this.#isPaused = true;
       this.#connection.pause();
     }
@@ -163,6 +166,7 @@ export class NativeGate implements FrameGate {
     this.#isDeciding = false;
     while (!this.#mustWait() && this.#behind.length > 0) {
       const next = this.#behind.shift()!;
+      this.#behindBytes -= next.length;
       if (!this.#route(next)) this.#connection.serve(next);
     }
     if (this.#isPaused && this.#behind.length === 0) {

@@ -42,9 +42,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function start(env: Record<string, string> = {}): Upstream {
+function start(env: Record<string, string> = {}, folder = dir): Upstream {
   upstream = new Upstream({
-    program: join(dir, "codex"), args: ["-c", "a=b", "app-server"], env: { PATH: process.env["PATH"], NOTES: join(dir, "notes"), ...env }, dir, log: silentLogger, schedule,
+    program: join(dir, "codex"), args: ["-c", "a=b", "app-server"], env: { PATH: process.env["PATH"], NOTES: join(dir, "notes"), ...env }, dir: folder, log: silentLogger, schedule,
   });
   upstream.start();
   return upstream;
@@ -71,6 +71,13 @@ function lives(pid: number): boolean {
 }
 
 const gone = (note: Note): Promise<boolean> => until(() => !lives(note.pid) && !lives(note.child) && !existsSync(dirname(note.socket)));
+
+test("a folder for temporary files whose path is too long for a socket keeps nobody from starting", async () => {
+  start({}, join(dir, "x".repeat(80)));
+  const [note] = await until(() => (upstream!.isUp ? notes() : undefined));
+  expect(note!.socket.length).toBeLessThan(100);
+  expect(statSync(dirname(note!.socket)).mode & 0o777).toBe(0o700);
+});
 
 test("it is started with its arguments on a socket that nobody else can reach, and ends with all that it started", async () => {
   const up = start();
