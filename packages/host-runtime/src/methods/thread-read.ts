@@ -8,7 +8,7 @@ import type { NativeSession } from "../native/session.ts";
 import { RawJson } from "../rpc/raw-json.ts";
 import type { ThreadRecord } from "../store/store.ts";
 import { cursorAt } from "../threads/list.ts";
-import { itemEntry, itemsPage, turnsPage, viewTurn } from "../threads/pages.ts";
+import { itemEntry, itemsPage, turnsPage } from "../threads/pages.ts";
 import { toWireThread } from "../threads/wire-thread.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { mergedThreads, nativeOf, nativePage, secondsOf } from "./behind.ts";
@@ -16,6 +16,7 @@ import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
 import { readableThread } from "./thread-lookup.ts";
+import { threadResult, writeTurns } from "./whole-thread.ts";
 
 const MAX_ITEM_IDS = 100;
 
@@ -68,8 +69,8 @@ export const threadReadMethods: readonly Method[] = [
       if (known.record.ephemeral) throw invalidRequest("ephemeral threads do not support includeTurns");
       if (!isMaterialized(known)) throw notSupported("list_turns");
       const list = await host.threads.turns(known, host.viewerOf(connection));
-      const turns = (await list.take(0, list.ids.length)).map((turn) => viewTurn(turn, "full"));
-      return { thread: known.actor?.toWire(turns) ?? toWireThread(known.record, null, turns), readState };
+      const turns = await writeTurns(list);
+      return threadResult({ thread: known.actor?.toWire() ?? toWireThread(known.record, null), readState }, turns);
     },
   }),
   method("thread/list", {

@@ -12,24 +12,15 @@ export interface Envelope {
 
 /** Never throws. Null for what is no JSON object: it is nobody's, and the real server says nothing to it either. */
 export function readEnvelope(bytes: Buffer): Envelope | null {
-  let method: string | null = null;
-  let id: Span | null = null;
-  let params: Span | null = null;
+  const found: Envelope = { method: null, id: null, params: null };
   const end = eachMember(bytes, 0, (keyStart, keyEnd, start, valueEnd) => {
-    switch (textAt(bytes, keyStart, keyEnd)) {
-      case "method":
-        method = textAt(bytes, start, valueEnd);
-        break;
-      case "id":
-        id = { start, end: valueEnd };
-        break;
-      case "params":
-        params = { start, end: valueEnd };
-        break;
-    }
+    const name = textAt(bytes, keyStart, keyEnd);
+    if (name === "method") found.method = textAt(bytes, start, valueEnd);
+    else if (name === "id") found.id = { start, end: valueEnd };
+    else if (name === "params") found.params = { start, end: valueEnd };
     return undefined;
   });
-  return end === -1 || !isAtEnd(bytes, end) ? null : { method, id, params };
+  return end === -1 || !isAtEnd(bytes, end) ? null : found;
 }
 
 /** An id as a key: the same for the same id, however it is written. A number stays what it says beyond 2^53. */
@@ -43,26 +34,19 @@ export function idKey(bytes: Buffer, id: Span): string {
  * frames of a server begin with their method, and answers with their id and result.
  */
 export function answeredKey(bytes: Buffer): string | null {
-  let id: Span | null = null;
-  let members = 0;
-  let hasMethod = false;
+  const found: { id: Span | null; members: number; hasMethod: boolean } = { id: null, members: 0, hasMethod: false };
   eachMember(bytes, 0, (keyStart, keyEnd, start, end) => {
-    members++;
-    switch (textAt(bytes, keyStart, keyEnd)) {
-      case "method":
-        hasMethod = true;
-        return false;
-      case "id":
-        id = { start, end };
-        return undefined;
-      case "result":
-      case "error":
-        // In the order of the real server nothing can follow that would make it a request.
-        return !(id !== null && members === 2);
+    found.members++;
+    const name = textAt(bytes, keyStart, keyEnd);
+    if (name === "method") {
+      found.hasMethod = true;
+      return false;
     }
-    return undefined;
+    if (name === "id") found.id = { start, end };
+    // In the order of the real server nothing can follow that would make it a request.
+    return !((name === "result" || name === "error") && found.id !== null && found.members === 2);
   });
-  return hasMethod || id === null ? null : idKey(bytes, id);
+  return found.hasMethod || found.id === null ? null : idKey(bytes, found.id);
 }
 
 /** Its method, where it has one and that stands first; what a server sends begins so. */
@@ -84,27 +68,17 @@ export interface Addressed {
 }
 
 export function readAddressed(bytes: Buffer, params: Span | null): Addressed {
-  const found: Addressed = { threadId: null, model: null, cursor: null };
+  const found: Addressed & { byMode: string | null } = { threadId: null, model: null, cursor: null, byMode: null };
   if (params === null) return found;
-  let byMode: string | null = null;
   eachMember(bytes, params.start, (keyStart, keyEnd, start, end) => {
-    switch (textAt(bytes, keyStart, keyEnd)) {
-      case "threadId":
-        found.threadId = textAt(bytes, start, end);
-        break;
-      case "model":
-        found.model = textAt(bytes, start, end);
-        break;
-      case "cursor":
-        found.cursor = textAt(bytes, start, end);
-        break;
-      case "collaborationMode":
-        byMode = modelOfMode(bytes, start);
-        break;
-    }
+    const name = textAt(bytes, keyStart, keyEnd);
+    if (name === "threadId") found.threadId = textAt(bytes, start, end);
+    else if (name === "model") found.model = textAt(bytes, start, end);
+    else if (name === "cursor") found.cursor = textAt(bytes, start, end);
+    else if (name === "collaborationMode") found.byMode = modelOfMode(bytes, start);
     return undefined;
   });
-  return { ...found, model: byMode ?? found.model };
+  return { threadId: found.threadId, model: found.byMode ?? found.model, cursor: found.cursor };
 }
 
 function modelOfMode(bytes: Buffer, at: number): string | null {

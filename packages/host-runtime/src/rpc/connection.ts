@@ -286,7 +286,7 @@ export class Connection {
 }
 
 function resultFrame(id: string, result: unknown): Frame {
-  if (result instanceof RawJson) return new Frame(Buffer.concat([Buffer.from(`{"id":${id},"result":`), result.bytes, Buffer.from("}")]));
+  if (result instanceof RawJson) return new Frame(Buffer.concat([Buffer.from(`{"id":${id},"result":`), ...result.parts, Buffer.from("}")]));
   return new Frame(`{"id":${id},"result":${JSON.stringify(result ?? {})}}`);
 }
 

@@ -11,7 +11,7 @@ const space = fc.constantFrom("", "", "", " ", "\t", "  ");
 const name = fc.constantFrom("id", "method", "params", "result", "threadId", "model", "cursor", "a", "", "\\u0069d", "thr\\u0065adId", "constructor", "__proto__");
 
 function escaped(text: string): string {
-  return `"${[...text].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`;
+  return `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")}"`;
 }
 
 const { value } = fc.letrec<{ value: string; object: string; list: string }>((tie) => ({
