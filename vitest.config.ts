@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Recordings of real programs stand beside the checkout; they are not part of it. Without them their tests are left out. */
@@ -20,8 +21,8 @@ const shared = {
 export default defineConfig({
   ...shared,
   test: {
-    // Most of a test's time is that of the programs that it starts.
-    maxWorkers: "100%",
+    // Much of a test's time is that of the programs that it starts, and it waits for them.
+    maxWorkers: 2 * availableParallelism(),
     coverage: { provider: "v8", include: ["packages/*/src/**", "packages/adapters/*/src/**"] },
     projects: [
       {

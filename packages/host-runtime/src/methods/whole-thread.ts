@@ -20,7 +20,7 @@ export async function writeTurns(list: TurnList): Promise<Buffer[]> {
 }
 
 /** An answer about a thread, with its turns as `writeTurns` gave them. */
-export function threadResult<T extends { thread: Thread }>(result: T, turns: readonly Buffer[]): RawJson {
+export function threadResult(result: { thread: Thread } & Readonly<Record<string, unknown>>, turns: readonly Buffer[]): RawJson {
   const mark = Buffer.from(MARK);
   const around = withMember(encode(result), "thread", withMember(encode(result.thread), "turns", mark));
   const at = around.indexOf(mark);
