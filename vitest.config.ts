@@ -9,6 +9,13 @@ if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.rec
 /** Tests that install and drive harness programs, or take minutes: a command of their own. */
 const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui", "codex-history"].map((name) => `tests/real/${name}.test.ts`);
 
+/** Hermetic, but each of them starts many programs or plays for many seconds: `npm test` is to stay under two minutes. */
+const longTests = [
+  "tests/e2e/crash.test.ts", "tests/e2e/desktop-instances.test.ts", "tests/e2e/faults.test.ts", "tests/e2e/feishu-chats.test.ts", "tests/e2e/feishu-serve.test.ts",
+  "tests/e2e/live-replay.test.ts", "tests/e2e/saved-sessions.recorded.test.ts", "tests/e2e/transcripts.recorded.test.ts", "tests/replay/damaged-sessions.recorded.test.ts",
+];
+const withoutRecordings = hasRecordings ? [] : ["**/*.recorded.test.ts"];
+
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
 /** Tests start the program itself from a bundle. */
 const globalSetup = ["tests/support/global-setup.ts"];
@@ -17,7 +24,7 @@ const shared = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
 };
 
-/** `fast` is hermetic and belongs to `npm test`; `real` drives the pinned Codex binary and harness programs. */
+/** `fast` is hermetic and belongs to `npm test`; `real` drives the pinned Codex binary, and plays what takes long. */
 export default defineConfig({
   ...shared,
   test: {
@@ -33,7 +40,7 @@ export default defineConfig({
           // Loading the source anew for each file costs as much as the tests. No test may leave anything behind.
           isolate: false,
           include: ["packages/**/*.test.ts", "tests/**/*.test.ts", "tools/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/dist/**", "tests/real/**", ...(hasRecordings ? [] : ["**/*.recorded.test.ts"])],
+          exclude: ["**/node_modules/**", "**/dist/**", "tests/real/**", ...longTests, ...withoutRecordings],
           testTimeout: 20_000,
         },
       },
@@ -42,8 +49,8 @@ export default defineConfig({
         test: {
           name: "real",
           globalSetup,
-          include: ["tests/real/**/*.test.ts"],
-          exclude: ["**/node_modules/**", ...harnessTests],
+          include: ["tests/real/**/*.test.ts", ...longTests],
+          exclude: ["**/node_modules/**", ...harnessTests, ...withoutRecordings],
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,
