@@ -30,6 +30,8 @@ export default defineConfig({
   test: {
     // Much of a test's time is that of the programs that it starts, and it waits for them.
     maxWorkers: 2 * availableParallelism(),
+    // A worker that has held a long history takes its time to give it back.
+    teardownTimeout: 60_000,
     coverage: { provider: "v8", include: ["packages/*/src/**", "packages/adapters/*/src/**"] },
     projects: [
       {
