@@ -11,8 +11,9 @@ const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui
 
 /** Hermetic, but each of them starts many programs or plays for many seconds: `npm test` is to stay under two minutes. */
 const longTests = [
-  "tests/e2e/crash.test.ts", "tests/e2e/desktop-instances.test.ts", "tests/e2e/faults.test.ts", "tests/e2e/feishu-chats.test.ts", "tests/e2e/feishu-serve.test.ts",
-  "tests/e2e/live-replay.test.ts", "tests/e2e/saved-sessions.recorded.test.ts", "tests/e2e/transcripts.recorded.test.ts", "tests/replay/damaged-sessions.recorded.test.ts",
+  "tests/e2e/chat.test.ts", "tests/e2e/crash.test.ts", "tests/e2e/desktop-doors.test.ts", "tests/e2e/desktop-instances.test.ts", "tests/e2e/faults.test.ts",
+  "tests/e2e/feishu-chats.test.ts", "tests/e2e/feishu-serve.test.ts", "tests/e2e/interactions.test.ts", "tests/e2e/joining.test.ts", "tests/e2e/live-replay.test.ts",
+  "tests/e2e/saved-sessions.recorded.test.ts", "tests/e2e/transcripts.recorded.test.ts", "tests/replay/damaged-sessions.recorded.test.ts", "tools/boundaries.test.ts",
 ];
 const withoutRecordings = hasRecordings ? [] : ["**/*.recorded.test.ts"];
 
