@@ -6,8 +6,8 @@ import { defineConfig } from "vitest/config";
 const hasRecordings = existsSync(new URL("../shared/data", import.meta.url));
 if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.recorded.test.ts are left out\n");
 
-/** Tests that install and drive harness programs, or take minutes: a command of their own. */
-const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui", "codex-history"].map((name) => `tests/real/${name}.test.ts`);
+/** Tests that install and drive harness programs, or need the machine for themselves: a command of their own. */
+const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui", "codex-history", "stalled-reader"].map((name) => `tests/real/${name}.test.ts`);
 
 /** Hermetic, but each of them starts many programs or plays for many seconds: `npm test` is to stay under two minutes. */
 const longTests = [

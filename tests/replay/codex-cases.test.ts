@@ -449,7 +449,7 @@ describe("records of what Codex did", () => {
 
   test("what a sub-agent did and answered stands at the call that started it", async () => {
     const activity = (id: string, kind: string): HandLine => event("item_completed", { turn_id: "t1", item: { type: "SubAgentActivity", id, kind, agent_thread_id: "child", agent_path: `${ROOT_AGENT}/reader` } });
-    const message = (kind: string, ...content: HandLine[]): HandLine => item("agent_message", { author: `${ROOT_AGENT}/reader`, recipient: ROOT_AGENT, content: [{ type: "input_text", text: `Message Type: ${kind}\nTask name: /root\nSender: /root/reader\nPayload:\n` }, ...content] });
+    const message = (kind: string, ...content: HandLine[]): HandLine => item("agent_message", { author: `${ROOT_AGENT}/reader`, recipient: ROOT_AGENT, content: [{ type: "input_text", text: `Message Type: ${kind}\nTask name: ${ROOT_AGENT}\nSender: ${ROOT_AGENT}/reader\nPayload:\n` }, ...content] });
     const { items } = await replayLines([meta(), ...turn("t1", "go",
       item("function_call", { call_id: "s1", name: "spawn_agent", arguments: "{\"task_name\":\"reader\",\"message\":\"Read.\"}" }), activity("s1", "started"), item("function_call_output", { call_id: "s1", output: `{"task_name":"${ROOT_AGENT}/reader"}` }),
       activity("done", "completed"), message("FINAL_ANSWER", { type: "input_text", text: "All good." }), message("NEW_TASK", { type: "encrypted_content", encrypted_content: "x" }), message("MESSAGE", { type: "input_text", text: "By the way." }))]);

@@ -6,9 +6,6 @@ import { buildFoldcast, promptFor, startFoldcast, type StreamingServer } from ".
 /** FOLDCAST_RSS_MINUTES=10 for a measure that counts; the first fifth, in which everything is new, is left out. */
 const MINUTES = Number(process.env["FOLDCAST_RSS_MINUTES"] ?? 0.5);
 const SAMPLE_MS = 500;
-const WINDOWS = 10;
-/** A session that nobody uses is let go so soon that their number is steady for most of the time. */
-const IDLE_MS = 15_000;
 const PAUSE_MS = 200;
 const THREADS = 10;
 const TURNS_EACH = 20;
@@ -45,20 +42,12 @@ async function visit(on: StreamingServer, goesOn: () => boolean): Promise<void> 
   }
 }
 
-interface Sample {
-  minutes: number;
-  megabytes: number;
-}
-
-/**
- * Megabytes a minute by which the server's memory grows under this load: the slope of the line through the least of each
- * tenth of the time. In between it rises and falls by what the collector has not come to yet.
- */
+/** Megabytes a minute by which the server's memory grows under this load: the slope of the line through all samples. */
 async function slope(on: StreamingServer): Promise<number> {
   const began = performance.now();
   const until = began + MINUTES * 60_000;
   const goesOn = (): boolean => performance.now() < until;
-  const samples: Sample[] = [];
+  const samples: { minutes: number; megabytes: number }[] = [];
   const timer = setInterval(() => samples.push({ minutes: (performance.now() - began) / 60_000, megabytes: on.memory() }), SAMPLE_MS);
   try {
     await Promise.all([stream(on, goesOn), visit(on, goesOn)]);
@@ -67,22 +56,11 @@ async function slope(on: StreamingServer): Promise<number> {
   }
   const settled = samples.filter(({ minutes }) => minutes > MINUTES / 5);
   process.stderr.write(`rss-slope: ${settled.filter((_, at) => at % Math.ceil(settled.length / 20) === 0).map(({ megabytes }) => megabytes.toFixed(0)).join(" ")} MB\n`);
-  return slopeOf(leastOfEach(settled, WINDOWS));
-}
-
-function leastOfEach(samples: readonly Sample[], windows: number): Sample[] {
-  const size = Math.ceil(samples.length / windows);
-  const least = (some: readonly Sample[]): Sample => some.reduce((low, each) => (each.megabytes < low.megabytes ? each : low));
-  return Array.from({ length: Math.ceil(samples.length / size) }, (_, at) => least(samples.slice(at * size, (at + 1) * size)));
-}
-
-/** Of the line that fits best. */
-function slopeOf(samples: readonly Sample[]): number {
   const mean = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-  const x = mean(samples.map(({ minutes }) => minutes));
-  const y = mean(samples.map(({ megabytes }) => megabytes));
-  const over = samples.reduce((sum, { minutes, megabytes }) => sum + (minutes - x) * (megabytes - y), 0);
-  return over / samples.reduce((sum, { minutes }) => sum + (minutes - x) ** 2, 0);
+  const x = mean(settled.map(({ minutes }) => minutes));
+  const y = mean(settled.map(({ megabytes }) => megabytes));
+  const over = settled.reduce((sum, { minutes, megabytes }) => sum + (minutes - x) * (megabytes - y), 0);
+  return over / settled.reduce((sum, { minutes }) => sum + (minutes - x) ** 2, 0);
 }
 
 const bench: BenchCase = {
@@ -92,7 +70,7 @@ const bench: BenchCase = {
   runs: { warmUp: 0, measured: 1 },
   async prepare() {
     buildFoldcast();
-    server = await startFoldcast("ws", [DELTAS], ["--idle-session-ms", String(IDLE_MS)]);
+    server = await startFoldcast("ws", [DELTAS]);
   },
   run: () => slope(server!),
   async close() {
