@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Thread } from "@foldcast/protocol-core/wire";
-import { RpcFault, WireClient } from "../support/client.ts";
+import { RpcFault } from "../support/client.ts";
 import { foldcast } from "../support/command.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { temporaryDir } from "../support/paths.ts";
-import { childrenOf, memoryOf } from "../support/process.ts";
+import { childrenOf } from "../support/process.ts";
 import { endToEnd } from "../support/recording.ts";
 import { FOLDCAST } from "../support/program.ts";
 import { startServer } from "../support/server.ts";
 import { stalledClient } from "../support/stalled-client.ts";
-import { webSocket } from "../support/transport.ts";
 import { until } from "../support/wait.ts";
 
 endToEnd();
