@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type ClientTransport, RpcError } from "@foldcast/protocol-core/client";
+import type { ClientTransport } from "@foldcast/protocol-core/client";
 import type { InteractionAnswerResult, InteractionPayload } from "@foldcast/protocol-core/interaction";
 import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
 import type { Notification, RequestId, Thread, ThreadItem, Turn, UserInput } from "@foldcast/protocol-core/wire";
@@ -22,6 +22,7 @@ import { takeAttachment } from "./attachments.ts";
 import { Binding, InboxRow, sessionKey } from "./binding.ts";
 import { runCommand } from "./commands.ts";
 import type { FeishuSettings } from "./config.ts";
+import { isUnknownThread, whyNot, wordsOf } from "./errors.ts";
 import { Follower } from "./follower.ts";
 import { CHANNEL_TEXTS } from "./texts.ts";
 
@@ -485,21 +486,7 @@ function doneClick(event: CardActionEvent): InboxRow {
   return { state: "done", messageId: event.messageId, chatId: event.chatId, chatType: "group", openId: null, createTimeMs: event.createTimeMs, messageType: "click", content: "", mentions: [], rootId: null, parentId: null, threadId: null };
 }
 
-function whyNot(outcome: Exclude<Awaited<ReturnType<FeishuPort["botInfo"]>>, { kind: "ok" }>): string {
-  if (outcome.kind === "uncertain") return `Feishu does not answer: ${outcome.uncertainty.detail}`;
-  const { kind, msg, code } = outcome.refusal;
-  return kind === "unreachable" ? `Feishu cannot be reached: ${msg}` : `Feishu refuses the app: ${msg} (${code ?? kind}); foldcast doctor --feishu says what to do`;
-}
-
 /** One message may be answered with several: each has a uuid of its own, the same one at each try. At most 50 characters. */
 function sayingId(messageId: string, text: string): string {
   return `${`s${messageId}`.slice(0, 40)}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
-}
-
-function isUnknownThread(error: unknown): boolean {
-  return error instanceof RpcError && /not found|no rollout|no such thread|invalid thread/i.test(error.message);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,92 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { InteractionAnswer, InteractionRequest } from "@foldcast/protocol-core/harness";
+import type { InteractionRequest } from "@foldcast/protocol-core/harness";
 import { silentLogger } from "../log/logger.ts";
-import type { Frame } from "../rpc/frame.ts";
 import { MemoryInteractionStore } from "../store/interactions.ts";
-import { VirtualClock } from "../testing/virtual-clock.ts";
 import { InteractionManager } from "./manager.ts";
 import type { Answerer } from "./pending.ts";
-import type { ChannelIdentity, InteractionHome, Screen } from "./policy.ts";
-
-const COMMAND: InteractionRequest = { id: "r1", kind: "approval", about: "command", command: "rm -rf build", offers: ["accept", "acceptForSession", "decline", "cancel"] };
-const QUESTION: InteractionRequest = { id: "q1", kind: "question", questions: [{ id: "folder", question: "Which?", options: [{ label: "build" }, { label: "dist" }] }] };
-const METHOD_NOT_FOUND = { error: { code: -32601, message: "unsupported" } };
-
-class FakeScreen implements Screen {
-  readonly session: Screen["session"];
-  readonly frames: Record<string, unknown>[] = [];
-
-  constructor(name: string, interaction = false, channel: ChannelIdentity | null = null) {
-    this.session = { name, interaction, channel, policy: { messages: "held" } };
-  }
-  send(frame: Frame): void {
-    this.frames.push(JSON.parse(frame.text) as Record<string, unknown>);
-  }
-  wants(): boolean {
-    return true;
-  }
-  of(method: string): { id?: unknown; params: Record<string, unknown> }[] {
-    return this.frames.filter((frame) => frame["method"] === method) as never;
-  }
-  /** The last request that it was shown. */
-  get asked(): { id: string; method: string; params: Record<string, unknown> } {
-    return this.frames.findLast((frame) => "id" in frame) as never;
-  }
-}
-
-/** A turn in whose place the manager acts, and all that the manager did to it, in order. */
-class FakeTurn implements InteractionHome {
-  readonly threadId = "TH";
-  readonly turnId = "T";
-  readonly turnKey = "k1";
-  readonly cwd = "/w";
-  readonly item = null;
-  startedBy: InteractionHome["startedBy"] = null;
-  takesDenyText = true;
-  readonly inputs: unknown[] = [];
-  readonly log: string[] = [];
-  readonly answers: InteractionAnswer[] = [];
-  readonly subscribers: Set<Screen>;
-  readonly screens: InteractionHome["screens"];
-
-  constructor(...screens: Screen[]) {
-    this.subscribers = new Set(screens);
-    this.screens = {
-      subscribers: this.subscribers,
-      each: (frameFor) => {
-        for (const screen of this.subscribers) {
-          const frame = frameFor(screen);
-          if (frame !== null) screen.send(frame);
-        }
-      },
-    };
-  }
-  answer(answer: InteractionAnswer, words: string | null): void {
-    this.answers.push(answer);
-    this.log.push(answer.kind === "approval" ? answer.decision : "answers");
-    if (words !== null) this.log.push(`then says: ${words}`);
-  }
-  input(...given: unknown[]): void {
-    this.inputs.push(given);
-  }
-  interrupt(): void {
-    this.log.push("interrupt");
-  }
-  waiting(flags: readonly string[]): void {
-    this.log.push(`waiting ${flags.join(",")}`);
-  }
-}
-
-/** The person at a client of their own. */
-const me = (client = "a"): Answerer => ({ client, channel: null, sender: null });
-
-function setup(...screens: FakeScreen[]) {
-  const clock = new VirtualClock();
-  let ids = 0;
-  const manager = new InteractionManager({ log: silentLogger, now: () => clock.now, expiryMs: 1_000, schedule: clock.schedule, newId: () => `i${(ids += 1)}` });
-  return { clock, manager, turn: new FakeTurn(...screens) };
-}
+import type { ChannelIdentity, InteractionHome } from "./policy.ts";
+import { COMMAND, FakeScreen, FakeTurn, METHOD_NOT_FOUND, QUESTION, me, setup } from "./testing.ts";
 
 describe("an approval", () => {
   it("goes to every screen under one id, and the first answer settles it for all", () => {
@@ -314,73 +234,6 @@ describe("an elicitation", () => {
     clock.pass(1_000);
     expect(turn.answers).toEqual([{ kind: "elicitation", action: "decline" }]);
   });
-});
-
-describe("what nobody waits for", () => {
-  const QUICK: InteractionRequest = { id: "s1", kind: "quickReply", text: "Next?", replies: [{ label: "On", value: "go on" }, { label: "Stop" }] };
-
-  it("goes only to clients that know of it, outlives its turn, and becomes an input with its sender", () => {
-    const [plain, curious] = [new FakeScreen("plain"), new FakeScreen("curious", true)];
-    const { manager, turn } = setup(plain, curious);
-    turn.startedBy = { channel: "c", chatId: "g", senderId: "u" };
-    manager.opened(QUICK, turn);
-    manager.turnOver("T");
-    expect([plain.frames, turn.log]).toEqual([[], []]);
-    expect(curious.of("foldcast/interaction/opened")[0]!.params).toMatchObject({ threadId: "TH", interaction: { interactionId: "foldcast:i1", kind: "quickReply", body: "Next?", actions: [{ id: "reply-1", value: "go on" }, { value: "Stop" }] } });
-    const sender = { channel: "c", chatId: "g", senderId: "u" };
-    expect(manager.event({ ...sender, interactionId: "foldcast:i1", actionId: "reply-1", actionValue: "go on", timestamp: 1, metadata: {} }, { client: "bot", channel: null, sender }).status).toBe("accepted");
-    expect(turn.inputs).toEqual([["go on", { sender, interactionId: "foldcast:i1" }]]);
-    expect(turn.answers).toEqual([]);
-    expect(curious.of("foldcast/interaction/resolved")[0]!.params).toMatchObject({ how: "answered", answer: { kind: "quickReply", text: "go on" } });
-  });
-  it("ends with the next turn, and a late choice changes nothing", () => {
-    const { manager, turn } = setup(new FakeScreen("a", true));
-    manager.opened(QUICK, turn);
-    manager.turnBegins("TH");
-    expect(manager.typed("TH", "foldcast:i1", "1", me())).toMatchObject({ status: "late", message: "The interaction foldcast:i1 is over: the conversation has gone on." });
-    expect([turn.inputs, manager.size]).toEqual([[], 0]);
-  });
-  it("as a command gives who chose it what to run, once, and is nothing for a typed line", () => {
-    const { manager, turn } = setup();
-    const spec = { kind: "command" as const, title: null, body: "Model?", actions: [{ id: "a", label: "Demo", value: "/model demo", style: "default" as const }], expiresInMs: null };
-    const { interactionId } = manager.offer(spec, turn);
-    const event = { channel: "", chatId: "", senderId: "", interactionId, actionId: "a", actionValue: "/model demo", timestamp: 1, metadata: {} };
-    expect(manager.typed("TH", interactionId, "1", me())).toMatchObject({ status: "invalid" });
-    expect(manager.event(event, me())).toMatchObject({ status: "accepted", command: "/model demo" });
-    expect(manager.event(event, me())).toMatchObject({ status: "late", command: null });
-    expect(turn.inputs).toEqual([]);
-    for (let count = 0; count < 20; count += 1) manager.offer(spec, turn);
-    expect(() => manager.offer(spec, turn)).toThrow("too many offers");
-  });
-});
-
-it("a harness that asks the same again after a restart is asked under the old id; until then its answer has expired", () => {
-  const store = new MemoryInteractionStore();
-  const start = (name: string) => {
-    let ids = 0;
-    return new InteractionManager({ log: silentLogger, now: () => 5, store, newId: () => `${name}${(ids += 1)}` });
-  };
-  start("a").opened(COMMAND, new FakeTurn());
-  const second = start("b");
-  expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("expired");
-  const turn = new FakeTurn();
-  // Of other content it is another request, whatever its id.
-  second.opened({ ...COMMAND, command: "rm -rf /" }, turn);
-  expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("expired");
-  second.closed("T", "r1");
-  second.opened(COMMAND, turn);
-  expect(second.typed("TH", "foldcast:a1", "approve", me()).status).toBe("accepted");
-  expect(turn.answers).toEqual([{ kind: "approval", decision: "accept" }]);
-});
-
-it("an interaction that another process settled is not answered here as well, and its harness does not wait", () => {
-  const store = new MemoryInteractionStore();
-  const manager = new InteractionManager({ log: silentLogger, now: () => 5, store, newId: () => "i1" });
-  const turn = new FakeTurn();
-  manager.opened(COMMAND, turn);
-  store.settle("foldcast:i1", "answered", 4);
-  expect(manager.typed("TH", "foldcast:i1", "approve", me()).status).toBe("late");
-  expect(turn.answers).toEqual([{ kind: "approval", decision: "decline" }]);
 });
 
 describe("a question", () => {

@@ -9,13 +9,14 @@ import type { ThreadActor } from "../threads/actor.ts";
 import { resolveModel } from "../threads/binding.ts";
 import { carryTurns, cutAt } from "../threads/cut.ts";
 import type { Cut } from "../threads/cut.ts";
-import { newestCursors, viewTurn } from "../threads/pages.ts";
+import { newestCursors } from "../threads/pages.ts";
 import type { TurnList } from "../threads/pages.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { initialSettings, openingSettings, toOpeningAnswer } from "../threads/settings.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { storedThread } from "./thread-lookup.ts";
+import { NO_TURNS, threadResult, writeTurns } from "./whole-thread.ts";
 
 function demandFork(adapter: HarnessAdapter, request: string): void {
   if (!adapter.manifest.capabilities.fork) throw notSupported(request, `${adapter.manifest.displayName} cannot copy a session`);
@@ -72,9 +73,9 @@ async function forkThread(params: ThreadForkParams, host: Host, connection: Conn
       if (!actor.record.ephemeral) carryTurns(host.store, record.id, actor.id, cut);
     }
     const forked = await host.threads.turns({ record: actor.record, actor }, viewer);
-    const turns = params.excludeTurns === true ? [] : (await forked.take(0, forked.ids.length)).map((turn) => viewTurn(turn, "full"));
+    const turns = params.excludeTurns === true ? NO_TURNS : await writeTurns(forked);
     actor.feed.add(connection);
-    return new Reply({ thread: actor.toWire(turns), ...toOpeningAnswer(settings, settings.model ?? record.harness) }, () => {
+    return new Reply(threadResult({ thread: actor.toWire(), ...toOpeningAnswer(settings, settings.model ?? record.harness) }, turns), () => {
       host.broadcast("thread/started", { thread: actor.toWire() });
     });
   } catch (error) {
@@ -135,8 +136,7 @@ export const threadForkMethods: readonly Method[] = [
       if (numTurns === 0) throw invalidRequest("numTurns must be at least 1");
       const known = await storedThread(host, threadId);
       const { actor, list } = await revert(known, "thread/rollback", host, connection, ({ ids }) => Math.max(ids.length - numTurns, 0));
-      const turns = (await list.take(0, list.ids.length)).map((turn) => viewTurn(turn, "full"));
-      return new Reply({ thread: actor.toWire(turns) }, () => host.broadcast("thread/reverted", { threadId: actor.id }));
+      return new Reply(threadResult({ thread: actor.toWire() }, await writeTurns(list)), () => host.broadcast("thread/reverted", { threadId: actor.id }));
     },
   }),
 ];

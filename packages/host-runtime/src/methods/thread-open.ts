@@ -4,12 +4,13 @@ import type { Host } from "../host.ts";
 import type { Connection } from "../rpc/connection.ts";
 import { Reply } from "../rpc/reply.ts";
 import type { ThreadActor } from "../threads/actor.ts";
-import { newestCursors, turnsPage, viewTurn } from "../threads/pages.ts";
+import { newestCursors, turnsPage } from "../threads/pages.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { initialSettings, openingSettings, toOpeningAnswer, toResumeAnswer } from "../threads/settings.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { storedThread } from "./thread-lookup.ts";
+import { NO_TURNS, threadResult, writeTurns } from "./whole-thread.ts";
 import { parseThreadId } from "./thread-id.ts";
 
 async function startThread(params: ThreadStartParams, host: Host, connection: Connection): Promise<Reply> {
@@ -47,20 +48,15 @@ async function resumeThread(known: KnownThread, params: ThreadResumeParams, host
   const join = (): void => actor.feed.addHeld(connection);
   try {
     const list = await host.threads.turns({ record: actor.record, actor }, viewer, join);
-    const all = params.excludeTurns === true ? [] : await list.take(0, list.ids.length);
+    const turns = params.excludeTurns === true ? NO_TURNS : await writeTurns(list);
     const page = params.initialTurnsPage;
     const initialTurnsPage = page == null
       ? null
       : await turnsPage(list, { cursor: null, limit: page.limit ?? null, direction: page.sortDirection ?? "desc" }, page.itemsView ?? "summary");
-    const [newest] = all.length > 0 ? all.slice(-1) : await list.take(Math.max(list.ids.length - 1, 0), list.ids.length);
+    const [newest] = await list.take(Math.max(list.ids.length - 1, 0), list.ids.length);
     const cursors = newestCursors(actor.id, newest);
-    const result = {
-      thread: actor.toWire(all.map((turn) => viewTurn(turn, "full"))),
-      ...toResumeAnswer(actor.settings, model),
-      initialTurnsPage,
-      turnsBackwardsCursor: cursors.turns,
-      itemsBackwardsCursor: cursors.items,
-    };
+    const rest = { ...toResumeAnswer(actor.settings, model), initialTurnsPage, turnsBackwardsCursor: cursors.turns, itemsBackwardsCursor: cursors.items };
+    const result = threadResult({ thread: actor.toWire(), ...rest }, turns);
     join();
     return new Reply(result, () => {
       const { usage, usageTurnId } = actor;

@@ -1,5 +1,5 @@
 import { ErrorCode, WireError } from "@foldcast/protocol-core/wire";
-import { readableJson } from "../rpc/frame.ts";
+import { jsonBytes } from "../rpc/frame.ts";
 import { encodePlace } from "./cursors.ts";
 import type { NativePlace, Place } from "./cursors.ts";
 import { elementsOf, membersOf, textAt } from "./json-bytes.ts";
@@ -171,7 +171,7 @@ function behind<T extends { id: string; time: number }>(entries: readonly T[], a
 /** A list as JSON; `members` are such values already. */
 export function listJson(data: readonly (Buffer | object | string)[], members: readonly (readonly [string, Buffer | string])[]): Buffer {
   const parts: Buffer[] = [Buffer.from('{"data":[')];
-  data.forEach((element, at) => parts.push(Buffer.from(at === 0 ? "" : ","), Buffer.isBuffer(element) ? element : Buffer.from(readableJson(JSON.stringify(element)))));
+  data.forEach((element, at) => parts.push(Buffer.from(at === 0 ? "" : ","), Buffer.isBuffer(element) ? element : jsonBytes(element)));
   parts.push(Buffer.from("]"));
   for (const [name, value] of members) parts.push(Buffer.from(`,${JSON.stringify(name)}:`), Buffer.isBuffer(value) ? value : Buffer.from(value));
   parts.push(Buffer.from("}"));

@@ -8,7 +8,8 @@ import { NativeSession, NativeSilentError } from "./session.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("what it never answers is given up, and an answer that comes later is nobody's", async () => {
+/** A session that is introduced, and both of its sides. */
+async function introduced(): Promise<{ session: NativeSession; events: LinkEvents; toClient: string[]; toServer: Buffer[] }> {
   const toClient: string[] = [];
   const toServer: Buffer[] = [];
   let events!: LinkEvents;
@@ -28,12 +29,16 @@ test("what it never answers is given up, and an answer that comes later is nobod
     },
   });
   const hello = Buffer.from('{"id":1,"method":"initialize"}');
-  const introduced = session.introduce(hello, readEnvelope(hello)!.id!);
+  const answered = session.introduce(hello, readEnvelope(hello)!.id!);
   events.opened();
   events.frame(Buffer.from('{"id":1,"result":{}}'));
-  await introduced;
+  await answered;
   session.release();
+  return { session, events, toClient, toServer };
+}
 
+test("what it never answers is given up, and an answer that comes later is nobody's", async () => {
+  const { session, events, toClient, toServer } = await introduced();
   const asked = expect(session.ask("thread/list", {})).rejects.toThrow(NativeSilentError);
   const { id } = JSON.parse(toServer.at(-1)!.toString()) as { id: string };
   await vi.advanceTimersByTimeAsync(60_000);
@@ -50,4 +55,17 @@ test("what it never answers is given up, and an answer that comes later is nobod
   expect(vi.getTimerCount()).toBe(0);
   session.close();
   await expect(session.ask("thread/list", {})).rejects.toThrow("the connection is closed");
+});
+
+test("a request whose id the real server never answers passes, and nothing waits for it", async () => {
+  const { session, toServer } = await introduced();
+  for (const id of ["null", "1.5", "{}", "1e400"]) {
+    const frame = Buffer.from(`{"id":${id},"method":"x/y"}`);
+    session.request(frame, readEnvelope(frame)!.id!);
+    expect(toServer.at(-1)).toEqual(frame);
+  }
+  expect(session.unanswered).toBe(0);
+  const last = Buffer.from('{"id":9007199254740993,"method":"x/y"}');
+  session.request(last, readEnvelope(last)!.id!);
+  expect(session.unanswered).toBe(1);
 });

@@ -16,6 +16,9 @@ const LITTLE_BYTES = 1024 * 1024;
 /** A start and a long list have ended by then; what has not will not, and whoever waits for both of us gets our part. */
 const ANSWER_MS = 25_000;
 
+/** Measured: a request whose id is neither a text nor an integer is never answered. Nobody waits for it. */
+const ANSWERED_ID = /^(?:"|-?\d+$)/;
+
 /** Sees an answer before the client does, and gives what that gets. */
 export type OnAnswer = (answer: Buffer) => Buffer;
 
@@ -125,7 +128,8 @@ export class NativeSession {
 
   /** A request of the client's. */
   request(frame: Buffer, id: Span, onAnswer: OnAnswer | null = null): void {
-    this.#inFlight.set(idKey(frame, id), { idText: frame.toString("utf8", id.start, id.end), onAnswer });
+    const idText = frame.toString("utf8", id.start, id.end);
+    if (ANSWERED_ID.test(idText)) this.#inFlight.set(idKey(frame, id), { idText, onAnswer });
     this.#toUpstream(frame);
   }
 

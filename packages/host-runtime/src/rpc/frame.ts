@@ -9,6 +9,11 @@ export function readableJson(json: string): string {
   return json.replace(ESCAPES, (escape) => (escape.length === 6 ? "\ufffd" : escape));
 }
 
+/** A value as the JSON that clients get, in UTF-8. */
+export function jsonBytes(value: object | string): Buffer {
+  return Buffer.from(readableJson(JSON.stringify(value)));
+}
+
 /** One outgoing frame. The same object goes to every connection it is for, so that it is serialised and encoded once. */
 export class Frame {
   #text: string | null;

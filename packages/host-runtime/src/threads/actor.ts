@@ -1,4 +1,4 @@
-import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, SessionOptions, TurnOutcome } from "@foldcast/protocol-core/harness";
+import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, InteractionRequest, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { invalidRequest } from "@foldcast/protocol-core/wire";
 import type { Thread, ThreadItem, ThreadStatus, Turn } from "@foldcast/protocol-core/wire";
 import type { InteractionHome } from "../interactions/policy.ts";
@@ -14,7 +14,7 @@ import { projectorOptions } from "./projector-options.ts";
 import { ReadState } from "./read-state.ts";
 import type { ThreadServices } from "./services.ts";
 import { SessionHolder } from "./session.ts";
-import { changedOptions, openRequest, sessionOptions } from "./session-options.ts";
+import { sessionOptions } from "./session-options.ts";
 import { toWireSettings } from "./settings.ts";
 import type { ThreadSettings } from "./settings.ts";
 import { Steering } from "./steering.ts";
@@ -56,7 +56,6 @@ export class ThreadActor {
   readonly #ended = new EndedRuns();
   /** The running turn whose input is kept in the store, until the harness has it. */
   #sending: { run: TurnRun; queuedId: string } | null = null;
-  #selected: SessionOptions | null = null;
   /** A compaction waits for the end of the running turn, before everything else that waits. */
   #compactNext = false;
   /** Nothing new begins any more. */
@@ -136,8 +135,8 @@ export class ThreadActor {
     return Math.max(emptySince, this.record.updatedAt);
   }
 
-  toWire(turns: Turn[] = []): Thread {
-    return toWireThread({ ...this.record, model: this.record.model ?? this.settings.model, effort: this.settings.effort }, this.#status, turns);
+  toWire(): Thread {
+    return toWireThread({ ...this.record, model: this.record.model ?? this.settings.model, effort: this.settings.effort }, this.#status);
   }
 
   /** Changes what is kept of the thread, as a client asked for it. Throws, with nothing changed, where it cannot be saved. */
@@ -296,10 +295,9 @@ export class ThreadActor {
       await copy?.close();
       throw error;
     }
-    this.#selected = options;
     this.#background.clear();
     if (copy === null) this.#guard(this.#session.discard());
-    else this.#session.adopt(copy);
+    else this.#session.adopt(copy, options);
     this.dropKept(kept);
   }
 
@@ -349,7 +347,8 @@ export class ThreadActor {
     try {
       const open = this.#session.current;
       if (open !== null) {
-        await this.#select(open);
+        // What changed since its last turn.
+        await this.#session.select(this.#adapter!, sessionOptions(this.settings));
         await this.#handOver(run, open, start);
       } else {
         await this.#services.starts.run(async () => {
@@ -365,11 +364,7 @@ export class ThreadActor {
   }
 
   async #openSession(): Promise<HarnessSession> {
-    const adapter = this.#adapter!;
-    const session = await this.#session.open(adapter, () => {
-      this.#selected = sessionOptions(this.settings);
-      return openRequest(adapter, this.record.nativeSessionId, this.#selected);
-    });
+    const session = await this.#session.open(this.#adapter!, () => ({ nativeSessionId: this.record.nativeSessionId, options: sessionOptions(this.settings) }));
     this.#kept.note({ nativeSessionId: session.nativeSessionId, file: session.file });
     return session;
   }
@@ -378,15 +373,6 @@ export class ThreadActor {
     if (run.ended) return;
     run.handedOver = true;
     await start(session);
-  }
-
-  /** Tells an open session what changed since its last turn. */
-  async #select(session: HarnessSession): Promise<void> {
-    const options = sessionOptions(this.settings);
-    const change = changedOptions(this.#adapter!, this.#selected, options);
-    if (change === null) return;
-    await session.select(change);
-    this.#selected = options;
   }
 
   #onEvent(event: HarnessEvent): void {

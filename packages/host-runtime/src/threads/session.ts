@@ -1,6 +1,7 @@
-import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, OpenRequest } from "@foldcast/protocol-core/harness";
+import type { HarnessAdapter, HarnessError, HarnessEvent, HarnessSession, SessionOptions } from "@foldcast/protocol-core/harness";
 import type { Logger } from "../log/logger.ts";
 import type { Schedule } from "../schedule.ts";
+import { changedOptions, openRequest } from "./session-options.ts";
 
 /** After so many events in a row the event loop gets its turn: writes leave, other threads go on. */
 const EVENTS_AT_ONCE = 256;
@@ -23,6 +24,12 @@ export interface SessionHolderOptions {
   log: Logger;
 }
 
+/** Which session: the saved one where there is one. */
+export interface Wanted {
+  nativeSessionId: string | null;
+  options: SessionOptions;
+}
+
 /**
  * A thread's harness session: opened when it is first needed, read by one consumer, let go when it is not used for a
  * while, replaced once it has ended.
@@ -31,6 +38,8 @@ export class SessionHolder {
   readonly #options: SessionHolderOptions;
   #opening: Promise<HarnessSession> | null = null;
   #session: HarnessSession | null = null;
+  /** What the session runs with, as far as it was told. */
+  #selected: SessionOptions | null = null;
   /** Resolves when the sessions before are gone. */
   #lastEnd: Promise<void> = Promise.resolve();
   #closing = false;
@@ -47,15 +56,17 @@ export class SessionHolder {
   }
 
   /** The session, opened if there is none. Rejects with the adapter's readable message. */
-  open(adapter: HarnessAdapter, request: () => OpenRequest): Promise<HarnessSession> {
+  open(adapter: HarnessAdapter, wanted: () => Wanted): Promise<HarnessSession> {
     if (this.#session !== null) return Promise.resolve(this.#session);
-    return (this.#opening ??= this.#start(adapter, request));
+    return (this.#opening ??= this.#start(adapter, wanted));
   }
 
-  async #start(adapter: HarnessAdapter, request: () => OpenRequest): Promise<HarnessSession> {
+  async #start(adapter: HarnessAdapter, wanted: () => Wanted): Promise<HarnessSession> {
     try {
       await this.#lastEnd;
-      const session = await adapter.open(request());
+      const { nativeSessionId, options } = wanted();
+      this.#selected = options;
+      const session = await adapter.open(openRequest(adapter, nativeSessionId, options));
       if (this.#closing) {
         await this.#quietly(session);
         throw new Error("the thread was closed");
@@ -68,9 +79,18 @@ export class SessionHolder {
     }
   }
 
-  /** Goes on with a session that was opened elsewhere; the one that is open ends. */
-  adopt(session: HarnessSession): void {
+  /** Tells the open session what is different from what it runs with. Rejects when the harness refuses it. */
+  async select(adapter: HarnessAdapter, options: SessionOptions): Promise<void> {
+    const change = changedOptions(adapter, this.#selected, options);
+    if (change === null) return;
+    await this.#session?.select(change);
+    this.#selected = options;
+  }
+
+  /** Goes on with a session that was opened elsewhere, with these options; the one that is open ends. */
+  adopt(session: HarnessSession, options: SessionOptions): void {
     void this.discard();
+    this.#selected = options;
     this.#take(session);
   }
 

@@ -7,7 +7,7 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 const PREVIEW_LENGTH = 200;
 
 /** A thread as clients see it. `status` null = not loaded. */
-export function toWireThread(record: ThreadRecord, status: ThreadStatus | null, turns: Turn[] = []): Thread {
+export function toWireThread(record: ThreadRecord, status: ThreadStatus | null): Thread {
   return {
     id: record.id,
     environments: null,
@@ -42,7 +42,7 @@ export function toWireThread(record: ThreadRecord, status: ThreadStatus | null, 
     gitInfo: record.gitInfo,
     name: record.name,
     daybreakEnabled: null,
-    turns,
+    turns: [],
   };
 }
 
