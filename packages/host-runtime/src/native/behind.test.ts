@@ -284,3 +284,20 @@ test("what comes behind a request whose owner is looked up does not overtake it"
   const methods = client.frames.filter((frame) => "id" in frame).map((frame) => frame["id"]);
   expect(methods).toEqual([1, 2, 3, 4]);
 });
+
+test.each([["frames", 1_002, 10], ["bytes", 10, 1024 * 1024]])("a client that sends too many %s behind a look-up is read no more until that is over", async (_what, count, size) => {
+  const reads: string[] = [];
+  const sent: string[] = [];
+  const connection = setup.host.connect({
+    write: (frames, taken) => (sent.push(...frames.map(({ text }) => text)), taken()),
+    terminate: () => undefined, pause: () => reads.push("pause"), resume: () => reads.push("resume"),
+  });
+  connection.receive('{"id":0,"method":"initialize","params":{"clientInfo":{"name":"t","version":"1"},"capabilities":{"experimentalApi":true}}}');
+  while (connection.session === null || sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  connection.receive('{"id":1,"method":"thread/start","params":{"model":"fake/one","cwd":"/w"}}');
+  for (let at = 0; at < count; at += 1) connection.receive(JSON.stringify({ method: "some/note", params: { at, padding: "x".repeat(size) } }));
+  expect(reads).toEqual(["pause"]);
+  while (reads.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  expect(reads.at(-1)).toBe("resume");
+  connection.terminate();
+});

@@ -86,6 +86,7 @@ export class Connection {
   #queueBytes = 0;
   #flushScheduled = false;
   #openRequests = 0;
+  #pauses = 0;
   #writing = 0;
   #inputEnded = false;
 
@@ -136,13 +137,16 @@ export class Connection {
     }
   }
 
-  /** Reads no more from the peer, where its transport can wait. */
+  /** Reads no more from the peer, where its transport can wait, until everybody who paused it has resumed it. */
   pause(): void {
-    this.#transport.pause?.();
+    this.#pauses += 1;
+    if (this.#pauses === 1) this.#transport.pause?.();
   }
 
+  /** Takes one `pause` back. */
   resume(): void {
-    if (this.#open) this.#transport.resume?.();
+    this.#pauses -= 1;
+    if (this.#pauses === 0 && this.#open) this.#transport.resume?.();
   }
 
   /** Queues a frame. A reader that lets too much wait is cut off here; nobody else notices. */
