@@ -12,7 +12,7 @@ const bench: BenchCase = {
   n: TURNS,
   unit: "ms",
   growthFrom: TURNS / 10,
-  runs: { warmUp: 0, measured: 2 },
+  runs: { warmUp: 0, measured: 1 },
   async prepare() {
     load ??= await FeishuLoad.start();
   },
