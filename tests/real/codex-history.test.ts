@@ -38,7 +38,7 @@ const SCENARIO: ScenarioInput = {
     { match: { resultOf: "p3" }, blocks: [{ tool: { id: "p4", name: "exec", input: "await tools.update_plan({plan: [{step: \"a\", status: \"completed\"}]})" } }], times: 0 },
     { match: { resultOf: "p4" }, blocks: [{ text: "Done with programs." }], times: 0 },
     { match: { says: "fail now" }, error: { status: 400, type: "invalid_request_error", message: "no such thing" }, times: 0 },
-    { match: { says: "go on for long" }, blocks: [{ text: "I begin." }, { tool: { id: "l1", name: "exec_command", input: { cmd: "echo started; sleep 60", yield_time_ms: 30_000 } } }], times: 0 },
+    { match: { says: "go on for long" }, blocks: [{ text: "I begin." }, { tool: { id: "l1", name: "exec_command", input: { cmd: "echo started; until [ -e end ]; do sleep 0.1; done", yield_time_ms: 30_000 } } }], times: 0 },
     { blocks: [{ text: "All good." }], times: 0 },
   ],
 };
@@ -116,8 +116,8 @@ describe("rollouts that the real app-server writes", () => {
     await close();
   });
 
-  test("a turn that is interrupted while a command runs", async () => {
-    const { codex, close } = await prepared();
+  /** Until a command runs whose end is the test's to say, and its turn is interrupted: the command goes on without it. */
+  async function interrupted(codex: CodexThreads): Promise<string> {
     const a = await codex.start();
     const running = codex.turn(a, "go on for long");
     await commandRuns(codex);
@@ -125,6 +125,24 @@ describe("rollouts that the real app-server writes", () => {
     await codex.client.request("turn/interrupt", { threadId: a, turnId: turn.id });
     await running;
     await codex.turn(a, "plain");
+    return a;
+  }
+
+  // Codex writes the item of such a command when the command ends. A server that ends kills it, and may or may not write that.
+  test("a turn that is interrupted while a command runs, which ends later", async () => {
+    const { codex, close } = await prepared();
+    const a = await interrupted(codex);
+    writeFileSync(join(codex.cwd, "end"), "");
+    await vi.waitFor(() => expect(readFileSync(codex.rollouts()[0]!, "utf8")).toContain("\"type\":\"CommandExecution\""), { timeout: 30_000, interval: 50 });
+    await compareAll(codex, [a]);
+    await close();
+  });
+
+  test("a turn that is interrupted while a command runs, and a server that is killed", async () => {
+    const { codex, close } = await prepared();
+    const a = await interrupted(codex);
+    await codex.kill();
+    writeFileSync(join(codex.cwd, "end"), "");
     await compareAll(codex, [a]);
     await close();
   });

@@ -6,6 +6,7 @@ import { TurnProjector } from "@foldcast/protocol-core/projection";
 import type { Turn } from "@foldcast/protocol-core/wire";
 import { WireClient } from "./client.ts";
 import { codexProgram } from "./codex.ts";
+import { processesOf } from "./native-processes.ts";
 import { isolatedEnv, temporaryDir } from "./paths.ts";
 import { childProcess } from "./transport.ts";
 
@@ -42,6 +43,14 @@ export class CodexThreads implements AsyncDisposable {
     this.#client = new WireClient(childProcess(bin, ["app-server"], isolatedEnv(this.home), this.cwd), { label: "codex", record: false });
     await this.#client.request("initialize", { clientInfo: { name: "foldcast-test", version: "0" }, capabilities: { experimentalApi: true } });
     this.#client.notify("initialized");
+  }
+
+  /** The program ends with no time to write anything. */
+  async kill(): Promise<void> {
+    // Its launcher's end would be a hint to it.
+    const programs = processesOf(this.home).filter(({ command }) => command.endsWith(" app-server"));
+    for (const { pid } of programs.reverse()) process.kill(pid, "SIGKILL");
+    await this.#client?.close();
   }
 
   #configure(modelUrl: string): void {
