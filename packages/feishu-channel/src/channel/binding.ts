@@ -13,6 +13,18 @@ export const Binding = z.object({
 });
 export type Binding = z.infer<typeof Binding>;
 
+/**
+ * A message that is to begin a turn, kept until it has: its turn answers it, and who wrote it may answer what that turn
+ * asks. Under the id that the message has for the server, which comes back in the turn's first item.
+ */
+export const Beginning = z.object({
+  threadId: z.string(),
+  place: z.object({ chatId: z.string(), replyTo: z.string().nullable(), inThread: z.boolean() }),
+  startedBy: z.string(),
+  title: z.string(),
+});
+export type Beginning = z.infer<typeof Beginning>;
+
 /** A message that was acknowledged and is not yet carried out; what is needed of it to do so. */
 export const InboxRow = z.object({
   state: z.enum(["waiting", "done"]),

@@ -19,11 +19,12 @@ import { mentionsBot, readContent } from "../inbound/message.ts";
 import type { Documents, Table } from "../ledger/documents.ts";
 import type { CardActionEvent, FeishuEvent, FeishuPort, MessageReceivedEvent } from "../platform/port.ts";
 import { takeAttachment } from "./attachments.ts";
-import { Binding, InboxRow, sessionKey } from "./binding.ts";
+import { Beginning, Binding, InboxRow, sessionKey } from "./binding.ts";
 import { runCommand } from "./commands.ts";
 import type { FeishuSettings } from "./config.ts";
 import { isUnknownThread, whyNot, wordsOf } from "./errors.ts";
 import { Follower } from "./follower.ts";
+import { sendPrompt } from "./prompting.ts";
 import { CHANNEL_TEXTS } from "./texts.ts";
 
 export interface ChannelOptions {
@@ -40,6 +41,8 @@ export interface ChannelOptions {
 
 const MAX_SEEN = 20_000;
 const READY_MS = 20_000;
+/** Of a thread that is joined: the running one, and what may have ended while nobody was connected. */
+const TURNS_AT_ONCE = 5;
 const SETTLE_STEP_MS = 50;
 /** Requests that wait are asked again by the server when a thread is joined; after this pause none is missing. */
 const REPLAY_MS = 1_500;
@@ -52,6 +55,7 @@ export class FeishuChannel {
   readonly #bindings: Table<Binding>;
   readonly #inbox: Table<InboxRow>;
   readonly #turns: Table<TurnRecord>;
+  readonly #beginnings: Table<Beginning>;
   /** Message → its thread: a reply to an old card finds it. */
   readonly #facts: Table<string>;
   readonly #followers = new Map<string, Follower>();
@@ -70,6 +74,7 @@ export class FeishuChannel {
     this.#inbox = documents.table("inbox", InboxRow);
     this.#turns = documents.table("turn", TurnRecord);
     this.#facts = documents.table("fact", z.string());
+    this.#beginnings = documents.table("beginning", Beginning);
     this.#client = new HostClient({
       connect: options.connect, version: options.version, approvers: settings.approvers, log, sleep: (ms) => clock.sleep(ms),
       onConnected: () => this.#rejoin(),
@@ -97,6 +102,7 @@ export class FeishuChannel {
     this.#inbox.prune(oldest, MAX_SEEN);
     this.#facts.prune(oldest, MAX_SEEN);
     this.#turns.prune(oldest, MAX_SEEN);
+    this.#beginnings.prune(oldest, MAX_SEEN);
     this.#desk.prune(oldest, MAX_SEEN);
     await port.start((event) => this.#onEvent(event));
     await this.#connected();
@@ -139,6 +145,8 @@ export class FeishuChannel {
     const wanted = new Map<string, TurnRecord[]>();
     for (const [, record] of this.#turns.all()) if (record.state === "running" || record.state === "ended") wanted.set(record.threadId, [...(wanted.get(record.threadId) ?? []), record]);
     for (const threadId of this.#followers.keys()) if (!wanted.has(threadId)) wanted.set(threadId, []);
+    // Messages that wait for their turn: it may have run meanwhile.
+    for (const [, { threadId }] of this.#beginnings.all()) if (!wanted.has(threadId)) wanted.set(threadId, []);
     for (const [, row] of this.#bindings.all()) if (row.threadId !== null && this.#desk.openOf(row.threadId) > 0 && !wanted.has(row.threadId)) wanted.set(row.threadId, []);
     for (const [threadId, records] of wanted) {
       try {
@@ -158,7 +166,7 @@ export class FeishuChannel {
       const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId: record.threadId, limit: 50, sortDirection: "desc", itemsView: "full" });
       const turn = data.find(({ id }) => id === record.turnId);
       if (turn === undefined) return this.#abandon(record);
-      follower.refresh({ id: record.threadId, name: follower.view.name, status: follower.view.status, turns: [turn] } as unknown as Thread);
+      follower.know(turn);
     }
     follower.adopt(record);
   }
@@ -231,10 +239,10 @@ export class FeishuChannel {
     known?.asked.clear();
     const home = session ?? this.#bindings.all().find(([, row]) => row.threadId === threadId)?.[1] ?? this.#homeFromTurns(threadId);
     // Before the request: what the server tells of the thread may come in one piece with its answer.
-    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/resume", { threadId, excludeTurns: true, initialTurnsPage: { limit: 2, sortDirection: "desc", itemsView: "full" } });
+    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/resume", { threadId, excludeTurns: true, initialTurnsPage: { limit: TURNS_AT_ONCE, sortDirection: "desc", itemsView: "full" } });
     const page = (opened as unknown as { initialTurnsPage?: { data: Turn[] } | null }).initialTurnsPage;
     // Only what runs is followed from here; what is over was shown, or is nobody's here.
-    const turns = (page?.data ?? opened.thread.turns).filter(({ status, id }) => status === "inProgress" || this.#isOpen(id));
+    const turns = (page?.data ?? opened.thread.turns).filter((turn) => turn.status === "inProgress" || this.#isOpen(turn.id) || this.#isAwaited(turn, threadId));
     const thread = { ...opened.thread, turns };
     if (known !== undefined) known.refresh(thread);
     const follower = known ?? this.#follow(thread, opened.model, home);
@@ -249,6 +257,12 @@ export class FeishuChannel {
     return record !== null && (record.state === "running" || record.state === "ended");
   }
 
+  /** It answers a message of a chat, and no card of it was begun. */
+  #isAwaited({ items }: Turn, threadId: string): boolean {
+    const prompt = items.find((item) => item.type === "userMessage");
+    return prompt?.clientId != null && this.#beginnings.get(prompt.clientId)?.threadId === threadId;
+  }
+
   #homeFromTurns(threadId: string): Pick<Binding, "chatId" | "anchor" | "inThread"> {
     const record = this.#turns.all().findLast(([, row]) => row.threadId === threadId)?.[1];
     if (record === undefined) throw new Error("no chat is bound to this thread");
@@ -258,14 +272,14 @@ export class FeishuChannel {
   #follow(thread: Thread, model: string | null, home: Pick<Binding, "chatId" | "anchor" | "inThread">): Follower {
     const follower = new Follower(this.#followerDeps(), thread, model, { chatId: home.chatId, anchor: home.anchor, inThread: home.inThread });
     this.#followers.set(thread.id, follower);
-    follower.tick();
+    follower.drawAll();
     return follower;
   }
 
   #followerDeps(): ConstructorParameters<typeof Follower>[0] {
     const { port, clock, log, settings } = this.#options;
     const delivery: DeliveryDeps = { port, clock, log, table: this.#turns, pingAfterMs: settings.pingAfterMs, writerTimes: { ...WRITER_TIMES, intervalMs: settings.writeIntervalMs, reopenMs: settings.reopenMs } };
-    return { delivery, locale: settings.locale, retryMs: settings.retryMs, openRequests: (threadId) => this.#desk.openOf(threadId) };
+    return { delivery, beginnings: this.#beginnings, locale: settings.locale, retryMs: settings.retryMs, openRequests: (threadId) => this.#desk.openOf(threadId) };
   }
 
   // --- Feishu's side
@@ -346,50 +360,15 @@ export class FeishuChannel {
   }
 
   async #prompt(row: InboxRow, openId: string, input: readonly UserInput[]): Promise<void> {
+    const { messageId, chatId } = row;
     const follower = await this.#threadFor(row);
-    const threadId = follower.view.id;
-    const clientUserMessageId = `feishu:${row.messageId}`;
-    const first = input.find((part) => part.type === "text");
-    const place: Place = { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null };
-    const beginning = { place, startedBy: openId, title: first?.type === "text" ? first.text : "🖼️" };
-    // A process that died between the server's answer and its own note would send the message twice.
-    const sent = this.#recovered.has(row.messageId) ? await this.#turnOf(threadId, clientUserMessageId) : null;
-    if (sent !== null) {
-      if (!follower.view.turns.has(sent.id)) follower.refresh({ id: threadId, name: follower.view.name, status: follower.view.status, turns: [sent] } as unknown as Thread);
-      // Added to a turn that another message began, it has no card of its own.
-      if (sent.items.find((item) => item.type === "userMessage")?.clientId === clientUserMessageId) follower.begin(sent.id, beginning);
-      return;
-    }
-    const sender = { channel: CHANNEL, chatId: row.chatId, senderId: openId };
-    const running = follower.runningTurn;
-    if (running !== null) {
-      try {
-        await this.#client.request("turn/steer", { threadId, expectedTurnId: running.id, clientUserMessageId, input, foldcast: { sender } });
-        return;
-      } catch {
-        // It has ended, or its harness takes nothing while it works: then it is the next turn's.
-      }
-    }
-    const withdraw = follower.expect(beginning);
-    try {
-      const { turn } = await this.#client.request<{ turn: Turn }>("turn/start", { threadId, clientUserMessageId, input, foldcast: { sender } });
-      this.#facts.put(`message:${row.messageId}`, threadId);
-      if (running !== null && turn.id === running.id) await this.#say(row, this.#texts.queued);
-      else follower.begin(turn.id, beginning);
-    } catch (error) {
-      withdraw();
-      throw error;
-    }
-  }
-
-  /** The turn that holds this message already; null also where nobody can say. */
-  async #turnOf(threadId: string, clientId: string): Promise<Turn | null> {
-    try {
-      const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId, limit: 10, sortDirection: "desc", itemsView: "full" });
-      return data.find(({ items }) => items.some((item) => item.type === "userMessage" && item.clientId === clientId)) ?? null;
-    } catch {
-      return null;
-    }
+    await sendPrompt(follower, { messageId, chatId, openId, inThread: row.threadId !== null, input, isRecovered: this.#recovered.has(messageId) }, {
+      request: (method, params) => this.#client.request(method, params),
+      beginnings: this.#beginnings,
+      noteThread: (threadId) => this.#facts.put(`message:${messageId}`, threadId),
+      sayQueued: () => this.#say(row, this.#texts.queued),
+      sleep: (ms) => this.#options.clock.sleep(ms),
+    });
   }
 
   /** Begins a turn in a chat by itself, as for a message of nobody. Rejects with the server's words. */

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { applyToThread, type ThreadView, type TurnView, viewOfThread } from "@foldcast/protocol-core/view";
+import { applyToThread, type ThreadView, type TurnView, viewOfThread, viewOfTurn } from "@foldcast/protocol-core/view";
 import type { Locale } from "@foldcast/protocol-core/tools";
-import type { Notification, RequestId, Thread } from "@foldcast/protocol-core/wire";
+import type { Notification, RequestId, Thread, ThreadItem, Turn } from "@foldcast/protocol-core/wire";
 import type { Place } from "../delivery/sender.ts";
 import { newTurnRecord, type TurnRecord } from "../delivery/record.ts";
 import { type DeliveryDeps, TurnDelivery, type TurnState } from "../delivery/turn-delivery.ts";
+import type { Table } from "../ledger/documents.ts";
+import type { Beginning } from "./binding.ts";
 
 /** Where the turns of a thread go that nobody in the chat has started. */
 export interface Home {
@@ -14,15 +16,10 @@ export interface Home {
   readonly inThread: boolean;
 }
 
-/** A message that is about to begin a turn: its turn answers it. */
-export interface Beginning {
-  readonly place: Place;
-  readonly startedBy: string;
-  readonly title: string;
-}
-
 export interface FollowerDeps {
   readonly delivery: DeliveryDeps;
+  /** By the id that a message has for the server. */
+  readonly beginnings: Table<Beginning>;
   readonly locale: Locale;
   readonly openRequests: (threadId: string) => number;
   readonly retryMs: number;
@@ -39,7 +36,8 @@ export class Follower {
   /** Ids of requests that came since the last connection. */
   readonly asked = new Set<RequestId>();
   readonly #deps: FollowerDeps;
-  readonly #beginnings: Beginning[] = [];
+  /** Requests to begin a turn that the server has not answered: until then a turn that nobody is named for may be theirs. */
+  #asking = 0;
   readonly #deliveries = new Map<string, TurnDelivery>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #closed = false;
@@ -62,23 +60,20 @@ export class Follower {
     return [...this.#deliveries.keys()].some((id) => this.view.turns.get(id)?.status !== "inProgress");
   }
 
-  /** Before the request is sent: the turn's first notification may come in one piece with its answer. */
-  expect(beginning: Beginning): () => void {
-    this.#beginnings.push(beginning);
+  /** Before a turn is asked for: its first notification may come in one piece with the answer. Call what it gives after that. */
+  expect(): () => void {
+    this.#asking += 1;
     return () => {
-      const at = this.#beginnings.indexOf(beginning);
-      if (at !== -1) this.#beginnings.splice(at, 1);
+      this.#asking -= 1;
+      this.drawAll();
     };
   }
 
-  /** The turn that a message began, as its request or the thread says: noted now, whatever has told of it so far. */
-  begin(turnId: string, beginning: Beginning): void {
-    if (this.preview === "") this.preview = beginning.title;
-    const at = this.#beginnings.indexOf(beginning);
-    if (at !== -1) this.#beginnings.splice(at, 1);
-    if (this.#deliveries.has(turnId) || this.#deps.delivery.table.get(turnId) !== null) return;
-    this.#beginnings.unshift(beginning);
-    this.#deliveryOf(turnId);
+  /** The turn that a message began, as the answer to its request or the thread says: noted now, whatever has told of it so far. */
+  begin(turnId: string, clientId: string): void {
+    const beginning = this.#take(clientId);
+    if (this.preview === "" && beginning !== null) this.preview = beginning.title;
+    if (!this.#deliveries.has(turnId) && this.#deps.delivery.table.get(turnId) === null) this.#add(this.#newRecord(turnId, beginning));
     this.draw(turnId);
   }
 
@@ -99,11 +94,11 @@ export class Follower {
     if (typeof turnId === "string") this.draw(turnId);
   }
 
-  /** Draws a turn as it is now; one that has ended is brought to its end. */
-  draw(turnId: string): void {
+  /** Draws a turn as it is now; one that has ended is brought to its end. `mayWait`: for its first item, which names whose it is. */
+  draw(turnId: string, mayWait = true): void {
     const turn = this.view.turns.get(turnId);
     if (turn === undefined || this.#closed) return;
-    const delivery = this.#deliveryOf(turnId);
+    const delivery = this.#deliveryOf(turn, mayWait);
     if (delivery === null) return;
     if (turn.status === "inProgress") delivery.show(this.#stateOf(turn, delivery.record));
     else this.#finish(turn, delivery);
@@ -121,13 +116,23 @@ export class Follower {
     this.view.name = fresh.name;
     this.view.status = fresh.status;
     for (const [id, turn] of fresh.turns) this.view.turns.set(id, turn);
-    for (const id of this.#deliveries.keys()) this.draw(id);
+    this.drawAll();
+  }
+
+  /** Turns that are done and shown have left the view. */
+  drawAll(): void {
+    for (const id of [...this.view.turns.keys()]) this.draw(id);
+  }
+
+  /** A turn that the thread holds and nobody has told of. */
+  know(turn: Turn): void {
+    if (!this.view.turns.has(turn.id)) this.view.turns.set(turn.id, viewOfTurn(turn));
   }
 
   /** For what a running card shows that no notification tells: time that goes by, requests that wait. */
   tick(): void {
     const running = this.runningTurn;
-    if (running !== null) this.draw(running.id);
+    if (running !== null) this.draw(running.id, false);
   }
 
   close(): void {
@@ -136,20 +141,39 @@ export class Follower {
     for (const delivery of this.#deliveries.values()) delivery.close();
   }
 
-  #deliveryOf(turnId: string): TurnDelivery | null {
-    const existing = this.#deliveries.get(turnId);
+  /** Null: it was delivered, or it cannot be known yet whose it is. */
+  #deliveryOf(turn: TurnView, mayWait: boolean): TurnDelivery | null {
+    const existing = this.#deliveries.get(turn.id);
     if (existing !== undefined) return existing;
-    const kept = this.#deps.delivery.table.get(turnId);
-    if (kept?.state === "delivered" || kept?.state === "undeliverable") return null;
-    const beginning = this.#beginnings.shift();
+    const kept = this.#deps.delivery.table.get(turn.id);
+    if (kept !== null) return kept.state === "delivered" || kept.state === "undeliverable" ? null : this.#add(kept);
+    const prompt = promptOf(turn);
+    const beginning = prompt?.clientId == null ? null : this.#take(prompt.clientId);
+    if (beginning === null && (this.#asking > 0 || (mayWait && turn.items.size === 0 && turn.status === "inProgress"))) return null;
+    return this.#add(this.#newRecord(turn.id, beginning));
+  }
+
+  /** What is known of the message, which has begun its turn now. */
+  #take(clientId: string): Beginning | null {
+    const { beginnings } = this.#deps;
+    const beginning = beginnings.get(clientId);
+    if (beginning === null || beginning.threadId !== this.view.id) return null;
+    beginnings.delete(clientId);
+    return beginning;
+  }
+
+  #newRecord(turnId: string, beginning: Beginning | null): TurnRecord {
     const place = beginning?.place ?? { chatId: this.home.chatId, replyTo: this.home.anchor, inThread: this.home.inThread };
-    const record = kept ?? newTurnRecord({
+    return newTurnRecord({
       turnId, threadId: this.view.id, mark: randomBytes(4).toString("hex"), ...place, startedBy: beginning?.startedBy ?? null,
       createdAt: this.#deps.delivery.clock.now(), title: beginning?.title ?? this.view.name ?? "",
     });
-    this.#deps.delivery.table.put(turnId, record);
+  }
+
+  #add(record: TurnRecord): TurnDelivery {
+    this.#deps.delivery.table.put(record.turnId, record);
     const delivery = new TurnDelivery(this.#deps.delivery, record);
-    this.#deliveries.set(turnId, delivery);
+    this.#deliveries.set(record.turnId, delivery);
     return delivery;
   }
 
@@ -186,4 +210,9 @@ export class Follower {
       openRequests: turn.status === "inProgress" ? openRequests(this.view.id) : 0,
     };
   }
+}
+
+function promptOf(turn: TurnView): Extract<ThreadItem, { type: "userMessage" }> | undefined {
+  for (const { item } of turn.items.values()) if (item.type === "userMessage") return item;
+  return undefined;
 }

@@ -1,13 +1,13 @@
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
+import type { z } from "zod";
 import { commandItem, inputOf, messageItem, turnWith, userItem } from "../card/testing.ts";
 import type { Table } from "../ledger/documents.ts";
-import { type TurnRecord, TurnRecord as TurnRecordSchema } from "./record.ts";
 import type { TurnState } from "./turn-delivery.ts";
 
 /** Rows in memory, as the ledger keeps them: what is read is a copy of what was put. */
-export function memoryTable(): Table<TurnRecord> {
+export function memoryTable<T>(schema: z.ZodType<T>): Table<T> {
   const rows = new Map<string, string>();
-  const read = (text: string | undefined): TurnRecord | null => (text === undefined ? null : TurnRecordSchema.parse(JSON.parse(text)));
+  const read = (text: string | undefined): T | null => (text === undefined ? null : schema.parse(JSON.parse(text)));
   return {
     get: (key) => read(rows.get(key)),
     put: (key, value) => void rows.set(key, JSON.stringify(value)),
