@@ -3,7 +3,7 @@ import { isJsonObject, type Thread } from "@foldcast/protocol-core/wire";
 import { startModelServer } from "../model-server/index.ts";
 import { QUIET_TUI, nativeHome, startBehind, startCodexServer, type NativeHome } from "../support/native.ts";
 import { FLOWS_SCENARIO, nativeFlows, type FlowRecord } from "../support/native-flows.ts";
-import { stableFrames, stableScreen, type StableFrames } from "../support/native-normal.ts";
+import { archivedThreads, stableFrames, stableScreen, type StableFrames } from "../support/native-normal.ts";
 import { nativeReads } from "../support/native-reads.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -27,6 +27,7 @@ describe("native threads behind foldcast", () => {
     expect(takeOurModels(frames.behind)).toBeGreaterThan(1);
     expect(Object.keys(frames.alone).length).toBeGreaterThan(100);
     expect(frames.behind).toEqual(frames.alone);
+    for (const seen of [alone, behind]) expect([...archivedThreads(seen).values()]).toEqual([true]);
     for (const step of Object.keys(alone.screens)) {
       expect(stableScreen(behind.screens[step]!, behind.home), step).toBe(stableScreen(alone.screens[step]!, alone.home));
     }

@@ -91,7 +91,8 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await tui.submit("never end");
     await tui.waitFor("This has no end");
     await tui.press("Escape");
-    await tui.waitFor("Conversation interrupted");
+    await tui.waitFor(/never end[^]*Conversation interrupted/);
+    await gone(tui, /esc to interrupt/);
     await slash(tui, "/status", /Session:/);
     await keep(tui, "2-first-day");
     await tui.quit();

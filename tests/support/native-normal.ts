@@ -7,7 +7,7 @@ const TIMES = new Set(["emittedAtMs", "startedAtMs", "completedAtMs", "durationM
 /** A cursor has a time or a place in a file in it. */
 const CURSORS = new Set(["cursor", "nextCursor", "backwardsCursor", "turnsBackwardsCursor", "itemsBackwardsCursor"]);
 /** The TUI asks for these in the background, whenever it finds the time. */
-const SNAPSHOTS = new Set(["thread/list", "thread/read", "thread/turns/list"]);
+const SNAPSHOTS = new Set(["thread/list", "thread/loaded/list", "thread/read", "thread/turns/list"]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const THREAD_MAKERS = new Set(["thread/start", "thread/fork"]);
 
@@ -65,7 +65,7 @@ export function stableValue(value: Record<string, unknown>, home: NativeHome, th
 export function stableScreen(screen: string, home: NativeHome): string {
   return text(screen, home, new Map<string, string>())
     .replace(/ • \d\d:\d\d$/gm, " • <time>")
-    .replace(/(Worked for|\() ?<?\d+s\)?/g, "$1 <seconds>")
+    .replace(/(Worked for|\() ?<?\d+[hms](?: \d+[ms])*\)?/g, "$1 <seconds>")
     .replace(/ *(\d+[smhd] ago|just now|\bnow\b) */g, " <ago> ")
     .replace(/[ \t]+$/gm, "");
 }
@@ -79,12 +79,26 @@ function idIn(value: unknown): string | undefined {
 }
 
 /**
- * Of the real server's own timing: how much of an output comes ahead of its command's end, when it is whole; and
- * whether an interrupted turn's usage, with the account's limits, is told once more.
+ * Of the real server's own timing: how much of an output comes ahead of its command's end, when it is whole; whether an
+ * interrupted turn's usage, with the account's limits, is told once more; and when a thread is unloaded that nobody
+ * watches, which a later connection may still hear, or that is archived, which is told once or twice.
  */
 function isChance({ method, params }: Record<string, unknown>, interrupted: readonly (string | undefined)[]): boolean {
   if (method === "item/commandExecution/outputDelta" || method === "account/rateLimits/updated") return true;
+  if (method === "thread/closed" || (method === "thread/status/changed" && statusIn(params) === "notLoaded")) return true;
   return method === "thread/tokenUsage/updated" && interrupted.includes((params as { turnId: string }).turnId);
+}
+
+/** The threads that were archived, each with whether the client was told that it is unloaded. */
+export function archivedThreads({ frames }: FlowRecord): Map<unknown, boolean> {
+  const told = frames.flatMap(({ dir, msg }) => (dir === "s2c" && isJsonObject(msg["params"]) ? [{ method: msg["method"], params: msg["params"] }] : []));
+  const unloaded = new Set(told.filter(({ method, params }) => method === "thread/status/changed" && statusIn(params) === "notLoaded").map(({ params }) => params["threadId"]));
+  return new Map(told.filter(({ method }) => method === "thread/archived").map(({ params: { threadId } }) => [threadId, unloaded.has(threadId)]));
+}
+
+function statusIn(params: unknown): unknown {
+  const status = isJsonObject(params) ? params["status"] : undefined;
+  return isJsonObject(status) ? status["type"] : undefined;
 }
 
 function interruptedTurns(frames: readonly TappedFrame[]): string[] {

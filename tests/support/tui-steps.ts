@@ -21,7 +21,7 @@ export async function slash(tui: Tui, command: string, then: RegExp): Promise<vo
   await tui.type(command);
   await shown(tui, new RegExp(`› ${command}`));
   await sleep(500);
-  await tui.press("Enter");
+  await tui.enter(command);
   await shown(tui, then);
 }
 

@@ -65,20 +65,28 @@ export class Tui implements AsyncDisposable {
     });
   }
 
-  /**
-   * Types a prompt and presses Enter until the composer has let it go: the TUI takes an Enter that comes in one burst
-   * with text for a pasted newline, and drops one that comes before its thread is there.
-   */
+  /** Types a prompt and sends it. */
   async submit(text: string): Promise<void> {
     await this.type(text);
-    await until("the typed text", async () => ((await this.screen()).includes(text.slice(0, 40)) ? true : undefined), { everyMs: 50 });
+    await until("the typed text", async () => ((await this.screen()).includes(text.slice(0, 40)) ? true : undefined), { timeoutMs: 60_000, everyMs: 50 });
+    await this.enter(text);
+  }
+
+  /**
+   * Presses Enter until the composer has let `text` go: the TUI takes an Enter that comes in one burst with text for a
+   * pasted newline, and drops one that comes before its thread is there. What stands in the composer's place then may
+   * be a question, which an Enter too many would answer.
+   */
+  async enter(text: string): Promise<void> {
+    const taken = async (): Promise<true | undefined> => ((await this.#composer()).startsWith(text.slice(0, 40)) ? undefined : true);
     for (let attempt = 1; ; attempt++) {
       await sleep(300);
+      if (attempt > 1 && (await taken())) return;
       await this.press("Enter");
       try {
-        return await this.ready(2_000);
+        return void (await until("the composer to let the text go", taken, { timeoutMs: 5_000, everyMs: 100, describe: () => text }));
       } catch (error) {
-        if (attempt === 5) throw error;
+        if (attempt === 10) throw error;
       }
     }
   }
@@ -95,6 +103,11 @@ export class Tui implements AsyncDisposable {
   /** What is on the screen now. */
   screen(): Promise<string> {
     return this.#tmux("capture-pane", "-p");
+  }
+
+  /** What the lowest marked line holds: the composer's, or the chosen answer of a question in its place. */
+  async #composer(): Promise<string> {
+    return (await this.screen()).split("\n").findLast((line) => line.startsWith("› "))?.slice(2) ?? "";
   }
 
   /** Everything that was ever printed, the screen included. */
