@@ -84,7 +84,8 @@ export class Tui implements AsyncDisposable {
       if (attempt > 1 && (await taken())) return;
       await this.press("Enter");
       try {
-        return void (await until("the composer to let the text go", taken, { timeoutMs: 5_000, everyMs: 100, describe: () => text }));
+        await until("the composer to let the text go", taken, { timeoutMs: 5_000, everyMs: 100, describe: () => text });
+        return;
       } catch (error) {
         if (attempt === 10) throw error;
       }
