@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { history } from "@foldcast/adapter-codex";
 import {
-  aborted, answered, answeredEvent, asked, askedEvent, calls, completed, context, done, event, gives, type HandLine, id7, item, kinds, messages, meta, numbered,
+  aborted, answered, answeredEvent, asked, askedEvent, calls, completed, context, done, event, gives, type HandLine, handRollout, id7, item, kinds, messages, meta, numbered,
   program, programGives, replayCodex, replayLines, started, time,
 } from "./codex-support.ts";
 
@@ -117,6 +117,13 @@ describe("forks, copies and children", () => {
     expect(await read(1, 3)).toEqual([[1, id7(5)], [2, id7(30)]]);
     expect(await read(2, 9)).toEqual([[2, id7(30)]]);
     expect(await read(0, 1)).toEqual([[0, id7(2)]]);
+  });
+
+  test("a look at a rollout finds a first prompt whose image is longer than what is looked at as a rule", async () => {
+    const image = { type: "input_image", image_url: `data:image/png;base64,${"A".repeat(3_000_000)}` };
+    const prompt = item("message", { role: "user", content: [image, { type: "input_text", text: "what is this?" }] });
+    const file = handRollout([meta(), started("t"), prompt, answered("a cat"), completed("t")]);
+    expect(await history.peek!(file)).toMatchObject({ prompt: "what is this?", nativeSessionId: id7(0) });
   });
 
   test("after turns of it were reverted a session goes on in a new file, which is the one that counts", async () => {

@@ -52,6 +52,13 @@ describe("a look at a session", () => {
     expect(bytesRead() - before).toBeLessThan(3_000_000);
   });
 
+  test("finds a first prompt that is longer than what is looked at as a rule", async () => {
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(3_000_000) } };
+    const state = { type: "state", blob: "s".repeat(100_000) };
+    const file = write(text([user("u1", [image, { type: "text", text: "what is this?" }], at(1)), assistant("a1", "a cat", at(2)), state]));
+    expect(await peek(file)).toMatchObject({ prompt: "what is this?", startedAt: Date.UTC(2026, 0, 1, 0, 0, 1) });
+  });
+
   test("finds a first prompt behind much else, and takes the file's time where its last line is too long to look at", async () => {
     const file = write(text([assistant("x1", "y".repeat(200_000)), user("u1", "here it is"), assistant("a1", "z".repeat(300_000))]));
     utimesSync(file, 1_700_000_000, 1_700_000_000);

@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
-import { DiagnosticCounter, scanLines, filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
+import { DiagnosticCounter, MAX_LINE_BYTES, scanLines, filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import type { SessionPeek } from "@foldcast/protocol-core/harness";
 import { describeFile, isSubAgentFile } from "./session-file.ts";
 import { SessionScan } from "./session-scan.ts";
@@ -43,7 +43,9 @@ export async function peekSession(path: string): Promise<SessionPeek | null> {
 async function readEnds(file: FileHandle, size: number, scan: SessionScan): Promise<boolean> {
   let to = size <= HEAD_BYTES + TAIL_BYTES ? size : HEAD_BYTES;
   await scan.read(file, { to });
-  while (to < size && to < MAX_HEAD_BYTES && !scan.ownTurns.turns.some((turn) => turn.prompt !== "")) {
+  // A line that has begun is read to its end: an image in a prompt can be several megabytes.
+  const inLine = (): boolean => to - scan.scanned >= to / 2;
+  while (to < size && (to < MAX_HEAD_BYTES || inLine()) && to < MAX_LINE_BYTES && !scan.ownTurns.turns.some((turn) => turn.prompt !== "")) {
     to = Math.min(to * 2, size);
     await scan.read(file, { to });
   }

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
-import { DiagnosticCounter } from "@foldcast/adapter-kit";
+import { DiagnosticCounter, MAX_LINE_BYTES } from "@foldcast/adapter-kit";
 import type { SessionPeek } from "@foldcast/protocol-core/harness";
 import { findRollout } from "./fork-parent.ts";
 import { idsInName } from "./session-meta.ts";
@@ -62,7 +62,9 @@ async function firstPrompt(head: SessionScan, path: string, forks: number): Prom
 async function readHead(file: FileHandle, size: number, scan: SessionScan): Promise<number> {
   for (let to = Math.min(size, HEAD_BYTES); ; to = Math.min(size, to * 2)) {
     await scan.read(file, { to });
-    if (to === size || to >= MAX_HEAD_BYTES || scan.list.turns.some((turn) => turn.prompt !== "")) return to;
+    // A line that has begun is read to its end: an image in a prompt can be several megabytes.
+    const inLine = to - scan.scanned >= to / 2 && to < MAX_LINE_BYTES;
+    if (to === size || (to >= MAX_HEAD_BYTES && !inLine) || scan.list.turns.some((turn) => turn.prompt !== "")) return to;
   }
 }
 
