@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { Writable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +61,16 @@ describe("foldcast replay", () => {
     expect(rows.flatMap((row) => (row["type"] === "turn" ? [row["prompt"]] : []))).toEqual(["a.jsonl", "b.jsonl"]);
     expect(rows[4]).toMatchObject({ file: join(folder, "c.jsonl"), code: "notASession" });
     expect(rows.at(-1)).toMatchObject({ files: 3, unreadable: 1 });
+  });
+
+  // Nothing is closed to root.
+  test.skipIf(process.getuid?.() === 0)("says which folders it could not read", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "replay-closed-"));
+    const closed = join(folder, "closed");
+    mkdirSync(closed, { mode: 0o000 });
+    const { code, rows } = await run(folder, "--json");
+    expect(code).toBe(1);
+    expect(rows).toMatchObject([{ file: closed, code: "unreadable", message: expect.stringContaining("EACCES") }, { type: "total", files: 1, unreadable: 1 }]);
   });
 
   test.for([

@@ -5,27 +5,37 @@ import { join } from "node:path";
 const HEAD_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
 
-/**
- * The files below a path in the order of their names; a file is itself the list. Links are not followed. Rejects with a
- * readable message when there is no such path; folders that cannot be read count as empty.
- */
-export async function findFiles(path: string): Promise<{ folder: boolean; files: string[] }> {
-  const info = await stat(path).catch(() => null);
-  if (info === null) throw new Error(`there is no file or folder ${path}`);
-  if (info.isFile()) return { folder: false, files: [path] };
-  // Reading a pipe or a device may never end.
-  if (!info.isDirectory()) throw new Error(`${path} is neither a file nor a folder`);
-  const files: string[] = [];
-  await walk(path, 0, files);
-  return { folder: true, files: files.sort((a, b) => (a < b ? -1 : 1)) };
+export interface FoundFiles {
+  folder: boolean;
+  files: string[];
+  closed: Map<string, unknown>;
 }
 
-async function walk(folder: string, depth: number, files: string[]): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+/**
+ * The files below a path in the order of their names; a file is itself the list. Links are not followed. Rejects with a
+ * readable message when there is no such path. `closed`: folders that cannot be read, and why.
+ */
+export async function findFiles(path: string): Promise<FoundFiles> {
+  const info = await stat(path).catch(() => null);
+  if (info === null) throw new Error(`there is no file or folder ${path}`);
+  if (info.isFile()) return { folder: false, files: [path], closed: new Map() };
+  // Reading a pipe or a device may never end.
+  if (!info.isDirectory()) throw new Error(`${path} is neither a file nor a folder`);
+  const found: FoundFiles = { folder: true, files: [], closed: new Map() };
+  await walk(path, 0, found);
+  found.files.sort((a, b) => (a < b ? -1 : 1));
+  return found;
+}
+
+async function walk(folder: string, depth: number, found: FoundFiles): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    found.closed.set(folder, error);
+    return [];
+  });
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (entry.isFile()) files.push(path);
-    else if (entry.isDirectory() && depth < MAX_DEPTH) await walk(path, depth + 1, files);
+    if (entry.isFile()) found.files.push(path);
+    else if (entry.isDirectory() && depth < MAX_DEPTH) await walk(path, depth + 1, found);
   }
 }
 

@@ -34,7 +34,7 @@ interface Reader {
  * that does not exist; what is wrong with a file is a row.
  */
 export async function* replay(options: ReplayOptions): AsyncGenerator<ReplayRow, TotalRow> {
-  const { folder, files } = await findFiles(options.path);
+  const { folder, files, closed } = await findFiles(options.path);
   const { readers, toolMaps } = await loadReaders(options);
   const total: TotalRow = { type: "total", files: 0, unreadable: 0, turns: 0, folded: 0, open: {} };
   for (const [done, file] of files.entries()) {
@@ -47,6 +47,12 @@ export async function* replay(options: ReplayOptions): AsyncGenerator<ReplayRow,
       }
     }
     options.onProgress?.(done + 1, files.length);
+  }
+  for (const [path, error] of closed) {
+    total.files++;
+    const row = unreadable(path, error);
+    count(row, total);
+    yield row;
   }
   yield total;
   return total;

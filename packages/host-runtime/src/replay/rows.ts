@@ -43,6 +43,7 @@ export interface DiagnosticRow {
 
 export interface ErrorRow {
   type: "error";
+  /** A folder where it is one that could not be read. */
   file: string;
   /** `notASession`: no harness knows the file. `unreadable`: it could not be read. */
   code: "notASession" | "unreadable";
