@@ -3,13 +3,13 @@ import type { RequestId, WireErrorBody } from "@foldcast/protocol-core/wire";
 import type { Logger } from "../log/logger.ts";
 import { membersOf } from "../native/json-bytes.ts";
 import type { ClientSession } from "./client-session.ts";
-import { Frame, notificationFrame } from "./frame.ts";
+import { Frame, notificationFrame, rawResultFrame, resultFrame } from "./frame.ts";
 import { RawJson } from "./raw-json.ts";
 import { Reply } from "./reply.ts";
 
 /** The byte side of a connection. No method blocks or throws. */
 export interface Transport {
-  /** Writes the frames in order; `taken` is called once when the peer's side has accepted them, or the link broke. */
+  /** Writes the frames in order; `taken` is called once when the system has accepted all of them, or the link broke. */
   write(frames: readonly Frame[], taken: () => void): void;
   /** Ends the link at once, without a closing handshake. */
   terminate(): void;
@@ -40,8 +40,13 @@ export interface ConnectionLimits {
 }
 export const DEFAULT_LIMITS: ConnectionLimits = { maxQueuedBytes: 64 * 1024 * 1024, maxOpenRequests: 1024 };
 
-/** A frame counts for no more than this towards the limit: one big answer must not cut off who asked for it. */
-const MAX_FRAME_WEIGHT = 256 * 1024;
+/** An answer counts for no more than this towards the limit: one big answer must not cut off who asked for it. */
+const MAX_ANSWER_WEIGHT = 256 * 1024;
+/** Nor does what nobody asked for count for more than this part of it: who watches long messages may be one behind. */
+const MAX_FRAME_PART = 1 / 8;
+
+/** So many bytes are written at a time. What waits beyond them are frames, which all who wait for the same share. */
+const BYTES_AT_ONCE = 256 * 1024;
 
 /** How long a peer that has ended its side still gets answers. */
 const LAST_ANSWERS_MS = 5_000;
@@ -61,9 +66,14 @@ export interface ConnectionOptions {
   limits?: ConnectionLimits;
 }
 
+interface Waiting {
+  frame: Frame;
+  weight: number;
+}
+
 /**
- * One client, whatever the transport. One ordered queue: frames leave in the order in which they were sent, all that
- * one turn of the event loop produced in one write.
+ * One client, whatever the transport. One ordered queue: frames leave in the order in which they were sent, what one
+ * turn of the event loop produced in one write, the next write when the last one was taken.
  */
 export class Connection {
   /** Resolves when the link is gone, whoever ended it. Never rejects. */
@@ -79,15 +89,15 @@ export class Connection {
   readonly #limits: ConnectionLimits;
   #resolveClosed!: () => void;
   #open = true;
-  #queue: Frame[] = [];
-  #queueWeight = 0;
+  #queue: Waiting[] = [];
   #waitingWeight = 0;
   #waitingBytes = 0;
-  #queueBytes = 0;
   #flushScheduled = false;
+  #isWriting = false;
   #openRequests = 0;
   #pauses = 0;
-  #writing = 0;
+  /** No request is read until the client has taken its answers. */
+  #isBehind = false;
   #inputEnded = false;
 
   constructor(options: ConnectionOptions) {
@@ -151,22 +161,26 @@ export class Connection {
 
   /** Queues a frame. A reader that lets too much wait is cut off here; nobody else notices. */
   send(frame: Frame): void {
+    this.#send(frame, this.#limits.maxQueuedBytes * MAX_FRAME_PART);
+  }
+
+  #send(frame: Frame, maxWeight: number): void {
     if (!this.#open) return;
     if (this.#waitingWeight > this.#limits.maxQueuedBytes) {
-      this.#log.warn("cutting off a slow reader", { client: this.session?.name, waiting: this.#waitingWeight });
+      this.#log.warn("cutting off a slow reader", { client: this.session?.name, waiting: this.#waitingBytes });
       this.terminate();
       return;
     }
-    const { size } = frame;
-    const weight = Math.min(size, MAX_FRAME_WEIGHT);
+    const weight = Math.min(frame.length, maxWeight);
     this.#waitingWeight += weight;
-    this.#queueWeight += weight;
-    this.#waitingBytes += size;
-    this.#queueBytes += size;
-    this.#queue.push(frame);
-    if (this.#flushScheduled) return;
+    this.#waitingBytes += frame.length;
+    this.#queue.push({ frame, weight });
+    if (this.#flushScheduled || this.#isWriting) return;
     this.#flushScheduled = true;
-    setImmediate(() => this.#flush());
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      this.#flush();
+    });
   }
 
   /** Queues one notification for this connection alone. */
@@ -181,7 +195,7 @@ export class Connection {
 
   /** Resolves when nothing waits to be sent, or the link is gone. */
   async flushed(): Promise<void> {
-    while (this.#open && (this.#queue.length > 0 || this.#writing > 0)) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (this.#open && this.#waitingBytes > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   /** Ends the link from our side. */
@@ -216,24 +230,27 @@ export class Connection {
   #closeWhenAnswered(): void {
     if (!this.#inputEnded || this.#openRequests > 0 || (this.gate?.unanswered ?? 0) > 0) return;
     this.#flush();
-    if (this.#writing === 0) this.handleClosed();
+    if (this.#waitingBytes === 0) this.handleClosed();
   }
 
   #flush(): void {
-    this.#flushScheduled = false;
-    const frames = this.#queue;
-    const weight = this.#queueWeight;
-    const bytes = this.#queueBytes;
-    this.#queue = [];
-    this.#queueWeight = 0;
-    this.#queueBytes = 0;
-    if (!this.#open || frames.length === 0) return;
-    this.#writing += 1;
+    if (!this.#open || this.#isWriting || this.#queue.length === 0) return;
+    let [count, bytes, weight] = [0, 0, 0];
+    while (count < this.#queue.length && bytes < BYTES_AT_ONCE) {
+      const waiting = this.#queue[count]!;
+      bytes += waiting.frame.length;
+      weight += waiting.weight;
+      count += 1;
+    }
+    const frames = this.#queue.splice(0, count).map(({ frame }) => frame);
+    this.#isWriting = true;
     this.#transport.write(frames, () => {
-      this.#writing -= 1;
+      this.#isWriting = false;
       this.#waitingWeight -= weight;
       this.#waitingBytes -= bytes;
+      this.#flush();
       this.gate?.drained();
+      this.#readOn();
       this.#closeWhenAnswered();
     });
   }
@@ -266,16 +283,30 @@ export class Connection {
     const reply = outcome instanceof Reply ? outcome : new Reply(outcome);
     let frame: Frame;
     try {
-      frame = resultFrame(id, reply.result);
+      frame = reply.result instanceof RawJson ? rawResultFrame(id, reply.result.parts) : resultFrame(id, reply.result);
     } catch (error) {
       return this.#reject(id, method, error);
     }
-    this.send(frame);
+    this.#send(frame, MAX_ANSWER_WEIGHT);
+    this.#readNoMore();
     try {
       reply.after?.();
     } catch (error) {
       this.#log.error("after a response", { method, error });
     }
+  }
+
+  /** Answers count for little, so that they are bounded by what is asked: nothing more while too many bytes wait. */
+  #readNoMore(): void {
+    if (this.#isBehind || this.#waitingBytes <= this.#limits.maxQueuedBytes) return;
+    this.#isBehind = true;
+    this.pause();
+  }
+
+  #readOn(): void {
+    if (!this.#isBehind || this.#waitingBytes > this.#limits.maxQueuedBytes) return;
+    this.#isBehind = false;
+    this.resume();
   }
 
   #reject(id: string, method: string, error: unknown): void {
@@ -285,13 +316,8 @@ export class Connection {
   }
 
   #fail(id: string, error: WireErrorBody): void {
-    this.send(new Frame(`{"error":${JSON.stringify(error)},"id":${id}}`));
+    this.#send(new Frame(`{"error":${JSON.stringify(error)},"id":${id}}`), MAX_ANSWER_WEIGHT);
   }
-}
-
-function resultFrame(id: string, result: unknown): Frame {
-  if (result instanceof RawJson) return new Frame(Buffer.concat([Buffer.from(`{"id":${id},"result":`), ...result.parts, Buffer.from("}")]));
-  return new Frame(`{"id":${id},"result":${JSON.stringify(result ?? {})}}`);
 }
 
 /** The id as JSON. Measured: the real server echoes integers beyond 2^53 digit by digit, which no number of ours can. */

@@ -2,13 +2,19 @@ import { Socket } from "node:net";
 import { fstatSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { Connection, Transport } from "./connection.ts";
+import { writeFrames } from "./frame-writer.ts";
+import type { Framing } from "./frame-writer.ts";
 import type { Frame } from "./frame.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
 /** The longest line that is read; measured: the real server answers frames of 8 MiB. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-const NEWLINE = Buffer.from("\n");
+const LINES: Framing = {
+  size: () => 1,
+  before: (_target, at) => at,
+  behind: (target, at) => target.writeUInt8(0x0a, at),
+};
 
 class StdioTransport implements Transport {
   readonly #input: Readable;
@@ -20,7 +26,7 @@ class StdioTransport implements Transport {
   }
 
   write(frames: readonly Frame[], taken: () => void): void {
-    this.#output.write(frames.some((frame) => frame.isEncoded) ? bytesOf(frames) : textOf(frames), () => taken());
+    writeFrames(this.#output, frames, LINES, taken);
   }
 
   pause(): void {
@@ -34,18 +40,6 @@ class StdioTransport implements Transport {
   terminate(): void {
     this.#output.destroy();
   }
-}
-
-function textOf(frames: readonly Frame[]): string {
-  let batch = "";
-  for (const frame of frames) batch += `${frame.text}\n`;
-  return batch;
-}
-
-function bytesOf(frames: readonly Frame[]): Buffer {
-  const parts: Buffer[] = [];
-  for (const frame of frames) parts.push(frame.bytes, NEWLINE);
-  return Buffer.concat(parts);
 }
 
 /**

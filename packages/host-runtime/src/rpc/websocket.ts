@@ -6,44 +6,27 @@ import { WebSocket, WebSocketServer } from "ws";
 import { refuseOrigin, refusePlainRequest, refuseToken } from "./auth.ts";
 import type { Refusal } from "./auth.ts";
 import type { Peer, Transport } from "./connection.ts";
+import { writeFrames } from "./frame-writer.ts";
+import type { Framing } from "./frame-writer.ts";
 import type { Frame } from "./frame.ts";
 import { MAX_FRAME_BYTES } from "./stdio.ts";
 
 /** Desktop pings every 10 seconds and gives up after a minute; a server can take its time. */
 const HEARTBEAT_MS = 30_000;
 
-/** A burst of frames up to so many bytes is put together: one piece costs the system far less than thousands. */
-const MOST_AT_ONCE = 1024 * 1024;
 const WHOLE_TEXT = 0x81;
 
-const headSize = (length: number): number => (length < 126 ? 2 : length < 65_536 ? 4 : 10);
-
-function sizeOnWire(frames: readonly Frame[]): number {
-  let size = 0;
-  for (const { bytes } of frames) size += headSize(bytes.length) + bytes.length;
-  return size;
-}
-
-/** Text frames of a server, which carry no mask, one behind the other. */
-function onWire(frames: readonly Frame[], size: number): Buffer {
-  const all = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const { bytes } of frames) {
-    const { length } = bytes;
-    all[at] = WHOLE_TEXT;
-    if (length < 126) all[at + 1] = length;
-    else if (length < 65_536) {
-      all[at + 1] = 126;
-      all.writeUInt16BE(length, at + 2);
-    } else {
-      all[at + 1] = 127;
-      all.writeBigUInt64BE(BigInt(length), at + 2);
-    }
-    at += headSize(length);
-    at += bytes.copy(all, at);
-  }
-  return all;
-}
+/** Text frames of a server, which carry no mask. */
+const TEXT_FRAMES: Framing = {
+  size: (length) => (length < 126 ? 2 : length < 65_536 ? 4 : 10),
+  before(target, at, length) {
+    target[at] = WHOLE_TEXT;
+    if (length < 126) return target.writeUInt8(length, at + 1);
+    if (length < 65_536) return target.writeUInt16BE(length, target.writeUInt8(126, at + 1));
+    return target.writeBigUInt64BE(BigInt(length), target.writeUInt8(127, at + 1));
+  },
+  behind: (_target, at) => at,
+};
 
 class WebSocketTransport implements Transport {
   readonly #socket: WebSocket;
@@ -55,13 +38,9 @@ class WebSocketTransport implements Transport {
   }
 
   write(frames: readonly Frame[], taken: () => void): void {
-    const { readyState } = this.#socket;
-    const size = readyState === WebSocket.OPEN && frames.length > 1 ? sizeOnWire(frames) : Infinity;
-    if (size <= MOST_AT_ONCE) return void this.#raw.write(onWire(frames, size), () => taken());
-    this.#raw.cork();
-    const last = frames.length - 1;
-    frames.forEach((frame, at) => this.#socket.send(frame.bytes, { binary: false }, at === last ? () => taken() : undefined));
-    this.#raw.uncork();
+    // Behind a closing handshake there must be nothing.
+    if (this.#socket.readyState === WebSocket.OPEN) writeFrames(this.#raw, frames, TEXT_FRAMES, taken);
+    else process.nextTick(taken);
   }
 
   terminate(): void {
@@ -102,6 +81,8 @@ export class WebSocketHost {
     // A peer that vanished without closing answers no ping for a whole period: its place is freed.
     this.#heartbeat = setInterval(() => {
       for (const socket of this.#sockets.clients) {
+        // Nothing is read from one that is behind with its answers, not even that it is there.
+        if (socket.isPaused) continue;
         if (silent.has(socket)) socket.terminate();
         silent.add(socket);
         socket.once("pong", () => silent.delete(socket));

@@ -2,7 +2,9 @@ import { isFor, toNotification } from "@foldcast/protocol-core/delivery";
 import type { ItemDetail, ProjectorOutput } from "@foldcast/protocol-core/projection";
 import type { Notification, ThreadItem } from "@foldcast/protocol-core/wire";
 import type { Connection } from "../rpc/connection.ts";
-import { Frame, notificationFrame } from "../rpc/frame.ts";
+import { Frame, notificationFrame, writtenApart } from "../rpc/frame.ts";
+import { wireJson } from "../rpc/wire-json.ts";
+import type { Written } from "../rpc/wire-json.ts";
 
 /** The item with the namespaced member that only clients get which asked for it. */
 export function withDetail(item: ThreadItem, detail: ItemDetail | undefined): ThreadItem {
@@ -18,6 +20,8 @@ export class Feed {
   /** When the last watcher left, in Unix milliseconds; null while somebody watches. */
   #emptySince: number | null;
   #deltaHead = { type: "", itemId: "", method: "", text: "" };
+  /** The last completed item where it is long: the end of its turn may have it in it once more. */
+  #lastItem: Written | undefined;
 
   constructor(threadId: string, now: () => number) {
     this.#threadId = threadId;
@@ -70,7 +74,7 @@ export class Feed {
 
   /** Sends a projected output to all whose policy it is for. It is serialised once, whatever their number. */
   output(output: ProjectorOutput, turnId: string): void {
-    if (this.#subscribers.size === 0) return;
+    if (this.#subscribers.size === 0) return void (this.#lastItem = undefined);
     if (output.type === "message.delta" || output.type === "output.delta") return this.#delta(output, turnId);
     const notification = toNotification(output, this.#threadId, turnId);
     if (notification === null) return;
@@ -81,8 +85,9 @@ export class Feed {
       const session = connection.session;
       if (session === null || session.optOut.has(notification.method) || !isFor(output, session.policy)) continue;
       if (detail !== undefined && session.detail) this.#send(connection, (detailed ??= this.#frame(addDetail(notification, detail))));
-      else this.#send(connection, (plain ??= this.#frame(notification)));
+      else this.#send(connection, (plain ??= this.#plainFrame(notification)));
     }
+    if (notification.method !== "item/completed") this.#lastItem = undefined;
   }
 
   /** Sends one notification to all who watch. */
@@ -114,7 +119,7 @@ export class Feed {
     for (const connection of this.#subscribers) {
       const session = connection.session;
       if (session === null || session.optOut.has(method) || !isFor(output, session.policy)) continue;
-      this.#send(connection, (frame ??= new Frame(`${text}${JSON.stringify(delta)}},"emittedAtMs":${this.#now()}}`)));
+      this.#send(connection, (frame ??= framed(text, wireJson(delta), `},"emittedAtMs":${this.#now()}}`)));
     }
   }
 
@@ -124,9 +129,18 @@ export class Feed {
     else held.push(frame);
   }
 
-  #frame(notification: Notification): Frame {
-    return notificationFrame(notification.method, notification.params, this.#now());
+  #plainFrame(notification: Notification): Frame {
+    if (notification.method === "item/completed") this.#lastItem = writtenApart(notification.params.item);
+    return this.#frame(notification);
   }
+
+  #frame(notification: Notification): Frame {
+    return notificationFrame(notification.method, notification.params, this.#now(), this.#lastItem);
+  }
+}
+
+function framed(before: string, json: string | Buffer[], behind: string): Frame {
+  return new Frame(typeof json === "string" ? `${before}${json}${behind}` : [Buffer.from(before), ...json, Buffer.from(behind)]);
 }
 
 function addDetail(notification: Notification, detail: ItemDetail): Notification {
