@@ -7,7 +7,7 @@ const hasRecordings = existsSync(new URL("../shared/data", import.meta.url));
 if (!hasRecordings) process.stderr.write("no recordings in ../shared/data: *.recorded.test.ts are left out\n");
 
 /** Tests that install and drive harness programs, or need the machine for themselves: a command of their own. */
-const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui", "codex-history", "stalled-reader"].map((name) => `tests/real/${name}.test.ts`);
+const harnessTests = ["claude", "claude-tui", "feishu-claude", "kimi", "kimi-tui", "codex-history"].map((name) => `tests/real/${name}.test.ts`);
 
 /** Hermetic, but each of them starts many programs or plays for many seconds: `npm test` is to stay under two minutes. */
 const longTests = [
@@ -65,10 +65,11 @@ export default defineConfig({
           name: "harnesses",
           globalSetup,
           include: harnessTests,
-          testTimeout: 180_000,
+          testTimeout: 300_000,
           hookTimeout: 300_000,
-          // Each test file has programs, homes and folders of its own.
+          // Each test file has programs, homes and folders of its own. The programs are heavy: a processor for each.
           fileParallelism: true,
+          maxWorkers: availableParallelism(),
         },
       },
     ],

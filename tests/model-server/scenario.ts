@@ -35,6 +35,8 @@ const reply = z.strictObject({
   error: z.strictObject({ status: z.number().int().min(400), type: z.string(), message: z.string(), headers: z.record(z.string(), z.string()).exactOptional() }).exactOptional(),
   /** Milliseconds before the first byte. */
   delayMs: z.number().min(0).exactOptional(),
+  /** The answer begins when the test calls `release` with this name, before or after it was asked for. */
+  hold: z.string().min(1).exactOptional(),
   /** Milliseconds between the pieces of a streamed answer. */
   chunkMs: z.number().min(0).exactOptional(),
   /** The last block never ends: the answer stays open until the client goes. */

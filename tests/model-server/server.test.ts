@@ -55,3 +55,16 @@ test("an answer is streamed in its pieces, or whole, or breaks off, or hangs unt
   expect((await fetch(`${server.url}/elsewhere`)).status).toBe(404);
   expect(server.strange).toEqual(["GET /elsewhere"]);
 });
+
+test("an answer that is held begins when it is let go, even before it was asked for", async () => {
+  await using server = await startModelServer({ scenario: { replies: [{ match: { says: "a" }, hold: "one", blocks: [] }, { match: { says: "b" }, hold: "two", blocks: [] }, { blocks: [] }] } });
+  let isAnswered = false;
+  const held = post(server.url, said("a")).then((response) => (isAnswered = response.ok));
+  await expect.poll(() => server.requests.length).toBe(1);
+  expect((await post(server.url, said("other"))).ok).toBe(true);
+  expect(isAnswered).toBe(false);
+  server.release("one");
+  expect(await held).toBe(true);
+  server.release("two");
+  expect((await post(server.url, said("b"))).ok).toBe(true);
+});

@@ -29,6 +29,8 @@ export interface ModelServer extends AsyncDisposable {
   forget(): void;
   /** Says other things from now on. */
   play(scenario: ScenarioInput): void;
+  /** Lets the replies with this `hold` begin. Counts until the next `play`. */
+  release(hold: string): void;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ let answers = 0;
 
 /** A model on loopback that says what a scenario says. Port 0 (default) = any free one. */
 export async function startModelServer(options: { scenario: ScenarioInput; port?: number }): Promise<ModelServer> {
+  let gates = new Gates();
   let chooser = new ReplyChooser(scenarioSchema.parse(options.scenario));
   const requests: ReceivedRequest[] = [];
   const strange: string[] = [];
@@ -56,10 +59,13 @@ export async function startModelServer(options: { scenario: ScenarioInput; port?
     }
     const read = dialect.read(body);
     const reply = chooser.next(read);
+    const { passed } = gates.at(reply?.hold);
     const received: ReceivedRequest = { ...read, dialect: dialect.name, path, headers: request.headers, body, reply, abandoned: false };
     requests.push(received);
     response.once("close", () => (received.abandoned = !response.writableFinished));
     answers += 1;
+    const gone = new Promise<void>((resolve) => response.once("close", resolve));
+    await Promise.race([passed, gone]);
     await answer(dialect, received, response, `msg_${process.pid.toString(36)}_${answers}`);
   }
 
@@ -78,10 +84,35 @@ export async function startModelServer(options: { scenario: ScenarioInput; port?
     strange,
     unused: () => chooser.unused,
     forget: () => void requests.splice(0),
-    play: (scenario) => (chooser = new ReplyChooser(scenarioSchema.parse(scenario))),
+    play(scenario) {
+      chooser = new ReplyChooser(scenarioSchema.parse(scenario));
+      gates = new Gates();
+    },
+    release: (hold) => gates.at(hold).open(),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+interface Gate {
+  passed: Promise<void>;
+  open(): void;
+}
+
+/** What a test holds back, by name. */
+class Gates {
+  readonly #known = new Map<string, Gate>();
+
+  /** No name: open. */
+  at(name: string | undefined): Gate {
+    if (name === undefined) return { passed: Promise.resolve(), open: () => undefined };
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    let open = (): void => undefined;
+    const gate: Gate = { passed: new Promise((resolve) => (open = resolve)), open: () => open() };
+    this.#known.set(name, gate);
+    return gate;
+  }
 }
 
 async function answer(dialect: Dialect, request: ReceivedRequest, response: ServerResponse, id: string): Promise<void> {

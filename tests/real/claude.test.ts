@@ -6,7 +6,6 @@ import { claudeBench, CLAUDE_VERSION } from "../support/claude.ts";
 import { after, Matrix, PIXEL, text, tool, type Replies } from "../support/matrix.ts";
 import { programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
-import { until } from "../support/wait.ts";
 
 endToEnd();
 
@@ -109,22 +108,25 @@ describe("tools", () => {
 
   scenario("sub-agent in the background, and the turn that its end sets off", () => [
     { match: { says: "delegate" }, blocks: [tool("b1", "Agent", { description: "Look later", prompt: "Count the files.", subagent_type: "general-purpose", run_in_background: true })] },
-    { match: { says: "Count the files" }, blocks: [text("Seven files.")] },
+    { match: { says: "Count the files" }, hold: "the turn's end", blocks: [text("Seven files.")] },
     { match: after("b1"), blocks: [text("It runs in the background.")] },
     { match: { says: "task-notification" }, blocks: [text("It counted seven.")] },
   ], async (run) => {
     const turn = await run.prompt("delegate it and go on");
     expect(run.texts(turn)).toEqual(["It runs in the background."]);
+    matrix.bench.model.release("the turn's end");
     const next = await run.turnFrom(1);
     expect(run.texts(next)).toEqual(["It counted seven."]);
   });
 
+  let job!: ReturnType<typeof matrix.heldCommand>;
   scenario("background command, and the turn that its end sets off", () => [
-    { match: { says: "start" }, blocks: [tool("c1", "Bash", { command: "sleep 0.5; echo done", run_in_background: true, description: "A job" })] },
+    { match: { says: "start" }, blocks: [tool("c1", "Bash", { command: (job = matrix.heldCommand()).command, run_in_background: true, description: "A job" })] },
     { match: after("c1"), blocks: [text("Started.")] },
     { match: { says: "task-notification" }, blocks: [text("The job is done.")] },
   ], async (run) => {
     await run.prompt("start the job");
+    await job.letGo();
     const next = await run.turnFrom(1);
     expect(next.items).toMatchObject([{ type: "dynamicToolCall", tool: "task-notification" }, { type: "agentMessage", text: "The job is done." }]);
   });
@@ -165,16 +167,17 @@ describe("questions", () => {
 
   scenario("approval that a sub-agent asks for between two turns", () => [
     { match: { says: "delegate" }, blocks: [tool("d1", "Agent", { description: "Make it", prompt: "Make the file.", subagent_type: "general-purpose", run_in_background: true })] },
-    { match: { says: "Make the file" }, delayMs: 3000, blocks: [tool("d2", "Bash", { command: "touch by-the-agent.txt" })] },
+    { match: { says: "Make the file" }, hold: "the turn's end", blocks: [tool("d2", "Bash", { command: "touch by-the-agent.txt" })] },
     { match: after("d1"), blocks: [text("It is on its way.")] },
     { match: after("d2"), blocks: [text("Made.")] },
     { match: { says: "task-notification" }, blocks: [text("It made the file.")] },
   ], async (run) => {
     await run.prompt("delegate it");
+    matrix.bench.model.release("the turn's end");
     const request = await run.request();
     expect(request).toMatchObject({ method: "item/commandExecution/requestApproval", params: { command: "touch by-the-agent.txt" } });
     await run.approve(request, "accept");
-    await until("the agent's own turn", () => run.turns.find((turn) => turn.status === "completed" && run.texts(turn).includes("It made the file.")), { timeoutMs: 30_000 });
+    await run.until("the agent's own turn", () => run.turns.find((turn) => turn.status === "completed" && run.texts(turn).includes("It made the file.")));
     expect(existsSync(inWorkspace("by-the-agent.txt"))).toBe(true);
   }, { cell: "yes, in a turn for the question alone" });
 
@@ -218,11 +221,11 @@ describe("a running turn", () => {
   scenario("interrupt in a tool", () => [{ match: { says: "sleep" }, blocks: [text("Sleeping."), tool("i1", "Bash", { command: "echo begun; sleep 47.25" })] }, { blocks: [text("Awake.")] }], async (run) => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
-    await until("the process", () => programsWith("sleep 47.25").length > 0 || undefined);
+    await run.until("the process", () => programsWith("sleep 47.25").length > 0 || undefined);
     await run.interrupt(turnId);
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }, { type: "agentMessage" }, { type: "commandExecution", status: "failed" }] });
-    await until("the end of the process", () => programsWith("sleep 47.25").length === 0 || undefined);
+    await run.until("the end of the process", () => programsWith("sleep 47.25").length === 0 || undefined);
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Awake."]);
   });
 
@@ -234,18 +237,23 @@ describe("a running turn", () => {
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Something else."]);
   });
 
+  let step!: ReturnType<typeof matrix.heldCommand>;
   scenario("steer", () => [
-    { match: { says: "begin" }, blocks: [tool("g1", "Bash", { command: "sleep 1; echo one" })] },
-    { match: { says: "mind the edges" }, delayMs: 1500, blocks: [text("With the edges in mind.")] },
+    { match: { says: "begin" }, blocks: [tool("g1", "Bash", { command: (step = matrix.heldCommand()).command })] },
+    { match: { says: "mind the edges" }, hold: "the second message", blocks: [text("With the edges in mind.")] },
     { match: { says: "too late" }, blocks: [text("In a turn of its own.")] },
   ], async (run) => {
     const turnId = await run.submit("begin");
     await run.item("the command", (item) => item.type === "commandExecution");
     const steer = (words: string) => run.client.wire.request("turn/steer", { threadId: run.threadId, expectedTurnId: turnId, input: [{ type: "text", text: words, text_elements: [] }] });
     await steer("mind the edges");
+    await run.written("mind the edges");
+    await step.letGo();
     await run.item("the message in the turn", (item) => item.type === "userMessage" && JSON.stringify(item.content).includes("mind the edges"));
     // No tool follows, so that the program cannot take it into this turn.
     await steer("too late for this one");
+    await run.written("too late for this one");
+    matrix.bench.model.release("the second message");
     const turn = await run.ended(turnId);
     expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "commandExecution", "userMessage", "agentMessage"]);
     const next = await run.turnFrom(1);
@@ -292,13 +300,13 @@ describe("failures", () => {
   ], async (run) => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
-    await until("the process", () => programsWith("sleep 48.75").length > 0 || undefined);
+    await run.until("the process", () => programsWith("sleep 48.75").length > 0 || undefined);
     const { thread } = await run.client.read(run.threadId);
     const [pid] = programsWith(nativeId(thread.path!));
     process.kill(pid!, "SIGKILL");
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "failed", error: { message: "Claude Code ended unexpectedly (signal SIGKILL)." } });
-    await until("the end of what it started", () => programsWith("sleep 48.75").length === 0 || undefined);
+    await run.until("the end of what it started", () => programsWith("sleep 48.75").length === 0 || undefined);
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Back again."]);
   });
 });

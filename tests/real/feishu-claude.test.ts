@@ -1,9 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { claudeBench } from "../support/claude.ts";
 import { startFeishu } from "../support/feishu.ts";
 import { PlainClient } from "../support/plain-client.ts";
+import { POEM, preparePoem } from "../support/poem.ts";
 import { endToEnd } from "../support/recording.ts";
 import { startServer } from "../support/server.ts";
 import { Tui } from "../support/tui.ts";
@@ -11,30 +10,21 @@ import { until } from "../support/wait.ts";
 
 endToEnd();
 
-const ANSWER = "The second line is a number now.";
 const NEXT = "It has three lines, as before.";
-const patient = { timeoutMs: 90_000, everyMs: 100 };
+const patient = { timeoutMs: 120_000, everyMs: 100 };
 
 test("Claude Code in Feishu and in the Codex TUI at once: each sees the turn, answers for both, and shows the same answer", async () => {
   await using bench = await claudeBench();
-  const poem = join(bench.workspace, "poem.txt");
-  writeFileSync(poem, "one\ntwo\nthree\n");
-  bench.model.play({
-    replies: [
-      { match: { resultOf: "e1" }, blocks: [{ text: ANSWER, chunks: 8 }], chunkMs: 30 },
-      { match: { resultOf: "c1" }, blocks: [{ tool: { id: "e1", name: "Edit", input: { file_path: poem, old_string: "two", new_string: "2" } } }] },
-      { match: { says: "how many lines" }, blocks: [{ text: NEXT, chunks: 4 }] },
-      { blocks: [{ thinking: "The poem is in poem.txt.", chunks: 3 }, { text: "I read the poem and mark it as counted.", chunks: 6 }, { tool: { id: "r1", name: "Read", input: { file_path: poem } } }, { tool: { id: "c1", name: "Bash", input: { command: "touch counted.txt" } } }], chunkMs: 30 },
-    ],
-  });
+  preparePoem(bench, "file_path", [{ match: { says: "how many lines" }, blocks: [{ text: NEXT, chunks: 4 }] }]);
   await using server = await startServer({ env: bench.env, args: ["--harness", "claude-code"] });
+  await using client = await PlainClient.connect(server.url);
+  await client.offered("claude-code/sonnet");
   await using world = await startFeishu(server.url, { defaultModel: "claude-code/sonnet", cwd: bench.workspace });
   const card = (what: string, isIt: (message: ReturnType<typeof world.said>[number]) => boolean) => until(what, () => world.said().find(isIt), { ...patient, describe: () => world.said().map(({ text }) => text).join("\n---\n") });
 
-  world.say("make the second line a number");
+  world.say(POEM.asked);
   const command = await card("the approval of the command", ({ text }) => text.includes("touch counted.txt") && text.includes("Approve"));
 
-  await using client = await PlainClient.connect(server.url);
   const { data } = await client.wire.request<{ data: { id: string }[] }>("thread/list", { limit: 5, sortKey: "created_at" });
   expect(data).toHaveLength(1);
   await using tui = await Tui.start(server.url, "feishu-claude", { args: ["resume", data[0]!.id] });
@@ -56,11 +46,11 @@ test("Claude Code in Feishu and in the Codex TUI at once: each sees the turn, an
   const late = await world.fake.click({ messageId: command.messageId, by: world.ada, value: { interaction_id: "x", action_id: "approve", action_value: "approve" } });
   expect(late).toMatchObject({ outcome: "answered", toast: { type: "warning" } });
 
-  const done = await card("the answer", ({ text, card: shown }) => text.includes(ANSWER) && shown?.streaming === false);
-  expect(done.card?.summary).toBe(ANSWER);
-  for (const part of ["I read the poem and mark it as counted.", "Ran touch counted.txt", "poem.txt"]) expect(done.text).toContain(part);
-  const shown = await tui.waitFor(ANSWER);
-  expect(shown).toContain("I read the poem and mark it as counted.");
+  const done = await card("the answer", ({ text, card: shown }) => text.includes(POEM.answer) && shown?.streaming === false);
+  expect(done.card?.summary).toBe(POEM.answer);
+  for (const part of [POEM.beginning, "Ran touch counted.txt", "poem.txt"]) expect(done.text).toContain(part);
+  const shown = await tui.waitFor(POEM.answer);
+  expect(shown).toContain(POEM.beginning);
   await tui.capture("3-answer");
 
   // The other way round: a prompt of the terminal is a card in the chat.
@@ -69,7 +59,7 @@ test("Claude Code in Feishu and in the Codex TUI at once: each sees the turn, an
   await tui.waitFor(NEXT);
   const next = await card("the card of the terminal's turn", ({ text, card: other }) => text.includes(NEXT) && other?.streaming === false);
   expect(next.card?.summary).toBe(NEXT);
-  expect(world.said().filter(({ text }) => text.includes(ANSWER))).toHaveLength(1);
+  expect(world.said().filter(({ text }) => text.includes(POEM.answer))).toHaveLength(1);
   expect(world.fake.broken()).toEqual([]);
   expect(world.fake.advice()).toEqual([]);
 });

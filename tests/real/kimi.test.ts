@@ -6,7 +6,6 @@ import { kimiBench, KIMI_VERSION } from "../support/kimi.ts";
 import { after, Matrix, PIXEL, text, tool, type Replies } from "../support/matrix.ts";
 import { programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
-import { until } from "../support/wait.ts";
 
 endToEnd();
 
@@ -34,9 +33,13 @@ describe("answers", () => {
   });
 
   scenario("stream that breaks off", () => [
-    { blocks: [text("Half of an ans", 2)], error: { status: 529, type: "overloaded_error", message: "Overloaded" } }, { delayMs: 1500, blocks: [text("The whole answer.")] },
+    { blocks: [text("Half of an ans", 2)], error: { status: 529, type: "overloaded_error", message: "Overloaded" } }, { hold: "the file", blocks: [text("The whole answer.")] },
   ], async (run) => {
-    const turn = await run.prompt("say it");
+    const turnId = await run.submit("say it");
+    // Only the file says that it broke off.
+    await run.client.wire.waitFor("error", ({ threadId, willRetry }) => threadId === run.threadId && willRetry === true);
+    matrix.bench.model.release("the file");
+    const turn = await run.ended(turnId);
     expect([turn.status, run.texts(turn).at(-1)]).toEqual(["completed", "The whole answer."]);
   });
 
@@ -117,21 +120,24 @@ describe("tools", () => {
 
   scenario("sub-agent in the background, and the turn that its end sets off", () => [
     { match: { says: "delegate" }, blocks: [tool("b1", "Agent", { description: "Look later", prompt: "Count the files.", run_in_background: true })] },
-    { match: { says: "Count the files" }, delayMs: 800, blocks: [text("Seven files. ".repeat(30))] },
+    { match: { says: "Count the files" }, hold: "the turn's end", blocks: [text("Seven files. ".repeat(30))] },
     { match: after("b1"), blocks: [text("It runs in the background.")] },
     { match: { says: "<notification" }, blocks: [text("It counted seven.")] },
   ], async (run) => {
     const turn = await run.prompt("delegate it and go on");
     expect(run.texts(turn)).toEqual(["It runs in the background."]);
+    matrix.bench.model.release("the turn's end");
     expect(run.texts(await run.turnFrom(1))).toEqual(["It counted seven."]);
   }, { permissions: ":danger-full-access" });
 
+  let job!: ReturnType<typeof matrix.heldCommand>;
   scenario("background command, and the turn that its end sets off", () => [
-    { match: { says: "start" }, blocks: [tool("c1", "Bash", { command: "sleep 0.5; echo done", run_in_background: true, description: "A job" })] },
+    { match: { says: "start" }, blocks: [tool("c1", "Bash", { command: (job = matrix.heldCommand()).command, run_in_background: true, description: "A job" })] },
     { match: after("c1"), blocks: [text("Started.")] },
     { match: { says: "<notification" }, blocks: [text("The job is done.")] },
   ], async (run) => {
     await run.prompt("start the job");
+    await job.letGo();
     expect(run.texts(await run.turnFrom(1))).toEqual(["The job is done."]);
   }, { permissions: ":danger-full-access" });
 });
@@ -195,11 +201,11 @@ describe("a running turn", () => {
   scenario("interrupt in a tool", () => [{ match: { says: "sleep" }, blocks: [text("Sleeping."), tool("i1", "Bash", { command: "echo begun; sleep 47.5" })] }, { blocks: [text("Awake.")] }], async (run) => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
-    await until("the process", () => programsWith("sleep 47.5").length > 0 || undefined);
+    await run.until("the process", () => programsWith("sleep 47.5").length > 0 || undefined);
     await run.interrupt(turnId);
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }, { type: "agentMessage" }, { type: "commandExecution", status: "failed" }] });
-    await until("the end of the process", () => programsWith("sleep 47.5").length === 0 || undefined);
+    await run.until("the end of the process", () => programsWith("sleep 47.5").length === 0 || undefined);
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Awake."]);
   }, { permissions: ":danger-full-access" });
 
@@ -211,24 +217,27 @@ describe("a running turn", () => {
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Something else."]);
   });
 
+  let job!: ReturnType<typeof matrix.heldCommand>;
   scenario("interrupt in a turn of the agent's own", () => [
-    { match: { says: "start" }, blocks: [tool("o1", "Bash", { command: "sleep 0.3; echo done", run_in_background: true, description: "A job" })] },
+    { match: { says: "start" }, blocks: [tool("o1", "Bash", { command: (job = matrix.heldCommand()).command, run_in_background: true, description: "A job" })] },
     { match: after("o1"), blocks: [text("Started.")] },
     { match: { says: "<notification" }, blocks: [text("I look.", 1), tool("o2", "Bash", { command: "sleep 46.5" })] },
     { blocks: [text("Back.")] },
   ], async (run) => {
     await run.prompt("start the job");
-    await until("the process", () => programsWith("sleep 46.5").length > 0 || undefined);
-    const own = await until("the agent's own turn", () => run.turns[1]);
+    await job.letGo();
+    await run.until("the process", () => programsWith("sleep 46.5").length > 0 || undefined);
+    const own = await run.until("the agent's own turn", () => run.turns[1]);
     await run.interrupt(own.id!);
     expect((await run.ended(own.id!)).status).toBe("interrupted");
-    await until("the end of the process", () => programsWith("sleep 46.5").length === 0 || undefined, { timeoutMs: 20_000 });
+    await run.until("the end of the process", () => programsWith("sleep 46.5").length === 0 || undefined);
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Back."]);
   }, { permissions: ":danger-full-access" });
 
-  scenario("steer", () => [{ match: { says: "begin" }, blocks: [text("First.", 2)], delayMs: 700 }, { match: { says: "mind the edges" }, blocks: [text("Second.")] }], async (run) => {
+  scenario("steer", () => [{ match: { says: "begin" }, blocks: [text("First.", 2)], hold: "the second message" }, { match: { says: "mind the edges" }, blocks: [text("Second.")] }], async (run) => {
     const turnId = await run.submit("begin");
     await run.client.wire.request("turn/steer", { threadId: run.threadId, expectedTurnId: turnId, input: [{ type: "text", text: "mind the edges", text_elements: [] }] });
+    matrix.bench.model.release("the second message");
     expect((await run.ended(turnId)).items).toMatchObject([{ type: "userMessage" }, { type: "agentMessage", text: "First." }]);
     expect((await run.turnFrom(1)).items).toMatchObject([{ type: "userMessage" }, { type: "agentMessage", text: "Second." }]);
   }, { cell: "as the next turn: `kimi acp` answers a second prompt with -32600 `turn.agent_busy`" });
@@ -268,16 +277,15 @@ describe("failures", () => {
     const before = new Set(matrix.bench.programs());
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
-    await until("the process", () => programsWith("sleep 48.5").length > 0 || undefined);
+    await run.until("the process", () => programsWith("sleep 48.5").length > 0 || undefined);
     // The program writes its file up to a second late; what is not in it yet dies with it.
-    const { thread } = await run.client.read(run.threadId);
-    await until("the call in the file", () => readFileSync(thread.path!, "utf8").includes("echo begun") || undefined);
+    await run.written("echo begun");
     const started = matrix.bench.programs().filter((pid) => !before.has(pid));
     expect(started.length).toBe(1);
     process.kill(started[0]!, "SIGKILL");
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "failed", error: { message: expect.stringContaining("Kimi Code ended unexpectedly (signal SIGKILL)") } });
-    await until("the end of what it started", () => programsWith("sleep 48.5").length === 0 || undefined);
+    await run.until("the end of what it started", () => programsWith("sleep 48.5").length === 0 || undefined);
     expect(run.texts(await run.prompt("and now?"))).toEqual(["Back again."]);
   }, { permissions: ":danger-full-access" });
 });

@@ -1,3 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { constants, readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import type { ModelServer, ScenarioInput } from "../model-server/index.ts";
@@ -35,6 +39,9 @@ export interface MatrixSetup {
   bench(): Promise<Bench>;
 }
 
+/** A real program on a busy machine takes its time. */
+const PATIENCE_MS = 100_000;
+
 /** One run of the program in a thread of its own. */
 export class Run {
   readonly threadId: string;
@@ -70,7 +77,7 @@ export class Run {
   /** The next request of the server to its clients. */
   async request(): Promise<ReceivedRequest> {
     const at = this.#asked++;
-    return until("a request", () => this.client.wire.requests[at], { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+    return this.until("a request", () => this.client.wire.requests[at]);
   }
 
   async approve(request: ReceivedRequest, decision: string): Promise<void> {
@@ -79,12 +86,23 @@ export class Run {
   }
 
   async item(what: string, fits: (item: ThreadItem) => boolean): Promise<ThreadItem> {
-    return until(what, () => this.turns.flatMap((turn) => turn.items).find(fits), { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+    return this.until(what, () => this.turns.flatMap((turn) => turn.items).find(fits));
   }
 
   /** The first turn from the one with this index on that has ended. */
   async turnFrom(index: number): Promise<DesktopTurn> {
-    return until("another turn's end", () => this.turns.slice(index).find((one) => one.status !== "inProgress"), { timeoutMs: 30_000, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+    return this.until("another turn's end", () => this.turns.slice(index).find((one) => one.status !== "inProgress"));
+  }
+
+  /** Waits for something as long as it may take. */
+  until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+    return until(what, look, { timeoutMs: PATIENCE_MS, everyMs: 5, describe: () => JSON.stringify(this.turns).slice(-2000) });
+  }
+
+  /** Until words are in the program's own file, which it writes a little later than it tells. */
+  async written(words: string): Promise<void> {
+    const { thread } = await this.client.read(this.threadId);
+    await this.until(`"${words}" in the file`, () => readFileSync(thread.path!, "utf8").includes(words) || undefined);
   }
 
   texts(turn: DesktopTurn): string[] {
@@ -109,6 +127,7 @@ export class Matrix {
   readonly #dataDir: string;
   readonly #cells = new Map<string, string>();
   readonly #ran: Ran[] = [];
+  #held = 0;
   bench!: Bench;
   server!: RunningServer;
   client!: PlainClient;
@@ -133,6 +152,7 @@ export class Matrix {
   async #start(): Promise<void> {
     this.server = await startServer({ dataDir: this.#dataDir, env: this.bench.env, args: ["--harness", this.#setup.harness, "--idle-session-ms", String(IDLE_MS)] });
     this.client = await PlainClient.connect(this.server.url);
+    await this.client.offered(this.#setup.model);
   }
 
   async open(options: { permissions?: string } = {}): Promise<Run> {
@@ -155,6 +175,19 @@ export class Matrix {
   /** What the program cannot do, and its own fact of that. */
   cannot(name: string, fact: string): void {
     this.#cells.set(name, `no: ${fact}`);
+  }
+
+  /** A command that runs until it is let go: it reads a pipe, for which programs ask nobody. */
+  heldCommand(): { command: string; letGo: () => Promise<void> } {
+    const pipe = join(this.bench.workspace, `held-${(this.#held += 1)}`);
+    execFileSync("mkfifo", [pipe]);
+    const letGo = async (): Promise<void> => {
+      // Without a reader there is nobody to let go yet.
+      const writer = await until("the command that reads", () => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined), { timeoutMs: PATIENCE_MS });
+      await writer.writeFile("let go\n");
+      await writer.close();
+    };
+    return { command: `cat ${basename(pipe)}`, letGo };
   }
 
   /** The last cell: a session goes on in a host and a program that are new; and all that ran is told again by both. */

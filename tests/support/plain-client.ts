@@ -36,6 +36,19 @@ export class PlainClient implements AsyncDisposable {
     return client;
   }
 
+  /** Until the server offers this model: its program is started once, for what it says of itself. */
+  async offered(model: string): Promise<void> {
+    await until(`the model ${model}`, async () => {
+      const { data } = await this.wire.request<{ data: { id: string }[] }>("model/list", {});
+      return data.some(({ id }) => id === model) || undefined;
+    }, { timeoutMs: 200_000, everyMs: 200 });
+  }
+
+  /** Until some client has a thread open. */
+  async threadLoaded(): Promise<void> {
+    await until("a loaded thread", async () => (await this.wire.request<{ data: string[] }>("thread/loaded/list", {})).data.length > 0 || undefined, { timeoutMs: 100_000, everyMs: 50 });
+  }
+
   async start(params: { model: string; cwd: string } & Record<string, unknown>): Promise<Thread> {
     const { thread } = await this.wire.request<{ thread: Thread }>("thread/start", params);
     this.threads.set(thread.id, []);
@@ -65,7 +78,7 @@ export class PlainClient implements AsyncDisposable {
   ended(threadId: string, turnId: string): Promise<DesktopTurn> {
     const turn = (): DesktopTurn | undefined => this.threads.get(threadId)?.find((one) => one.id === turnId);
     return until("the turn's end", () => (turn()?.status === "inProgress" ? undefined : turn()), {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       everyMs: 2,
       describe: () => JSON.stringify(turn()).slice(0, 2_000),
     });
