@@ -95,39 +95,82 @@ function emit(buffer: Buffer, from: number, to: number, offset: number, ended: b
 }
 
 const GAP_BYTES = 64 * 1024;
-const BATCH_BYTES = 1024 * 1024;
+/** So much is read at a time, and as much ahead: what a reader makes of it is to be gone before the next is there. */
+const GROUP_BYTES = 256 * 1024;
+
+/** Pieces `first` ≤ i < `last` of a list, which stand together in the file. The bytes change when the next group is asked for. */
+export interface PieceGroup {
+  first: number;
+  last: number;
+  bytes: Buffer;
+  /** Offset in the file of `bytes[0]`. */
+  offset: number;
+}
 
 /**
- * Reads given pieces of an open file, in the order given, and calls `onPiece` for each; pieces that stand close
- * together are read at once. A piece that the file no longer holds whole is given as far as it goes. The bytes are
- * only valid during the call.
+ * Reads given pieces of an open file in the order given; those that stand close together are read at once, and the next
+ * group while the last one is used. A group may hold less than was asked for when the file has become shorter. The file
+ * may be closed when the generator has ended.
  */
+export async function* pieceGroups(file: FileHandle, pieces: readonly FilePiece[]): AsyncGenerator<PieceGroup> {
+  let [free, used] = [Buffer.allocUnsafe(0), Buffer.allocUnsafe(0)];
+  let ahead: Promise<PieceGroup> | null = null;
+  const readFrom = (first: number): Promise<PieceGroup> | null => {
+    if (first >= pieces.length) return null;
+    const { last, from, to } = groupFrom(pieces, first);
+    if (free.length < to - from) free = Buffer.allocUnsafe(last < pieces.length ? Math.max(to - from, GROUP_BYTES) : to - from);
+    const reading = readGroup(file, free, { first, last, from, to });
+    [free, used] = [used, free];
+    // Whoever awaits it later gets the error.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  try {
+    for (ahead = readFrom(0); ahead !== null;) {
+      const group: PieceGroup = await ahead;
+      ahead = readFrom(group.last);
+      yield group;
+    }
+  } finally {
+    await ahead?.catch(() => undefined);
+  }
+}
+
+function groupFrom(pieces: readonly FilePiece[], first: number): { last: number; from: number; to: number } {
+  const from = pieces[first]!.offset;
+  let to = from + pieces[first]!.length;
+  let last = first + 1;
+  for (let next = pieces[last]; next !== undefined; next = pieces[last]) {
+    const end = next.offset + next.length;
+    if (next.offset < from || next.offset - to > GAP_BYTES || end - from > GROUP_BYTES) break;
+    to = Math.max(to, end);
+    last++;
+  }
+  return { last, from, to };
+}
+
+async function readGroup(file: FileHandle, buffer: Buffer, group: { first: number; last: number; from: number; to: number }): Promise<PieceGroup> {
+  const { first, last, from, to } = group;
+  let filled = 0;
+  while (filled < to - from) {
+    const { bytesRead } = await file.read(buffer, filled, to - from - filled, from + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return { first, last, bytes: buffer.subarray(0, filled), offset: from };
+}
+
+/** Calls `onPiece` for each piece, as far as the file still holds it. The bytes are only valid during the call. */
 export async function readPieces(
   file: FileHandle, pieces: readonly FilePiece[], onPiece: (bytes: Buffer, start: number, end: number, index: number) => void,
 ): Promise<void> {
-  let buffer = Buffer.allocUnsafe(0);
-  let first = 0;
-  while (first < pieces.length) {
-    const from = pieces[first]!.offset;
-    let to = from + pieces[first]!.length;
-    let last = first;
-    for (let next = pieces[last + 1]; next !== undefined; next = pieces[last + 1]) {
-      const end = next.offset + next.length;
-      if (next.offset < from || next.offset - to > GAP_BYTES || end - from > BATCH_BYTES) break;
-      to = Math.max(to, end);
-      last++;
-    }
-    if (buffer.length < to - from) buffer = Buffer.allocUnsafe(Math.max(to - from, BATCH_BYTES));
-    let filled = 0;
-    while (filled < to - from) {
-      const { bytesRead } = await file.read(buffer, filled, to - from - filled, from + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    for (let index = first; index <= last; index++) {
-      const start = pieces[index]!.offset - from;
-      onPiece(buffer, Math.min(start, filled), Math.min(start + pieces[index]!.length, filled), index);
-    }
-    first = last + 1;
+  for await (const group of pieceGroups(file, pieces)) {
+    for (let index = group.first; index < group.last; index++) onPiece(group.bytes, ...spanIn(group, pieces[index]!), index);
   }
+}
+
+/** Where a piece of a group begins and ends in its bytes. */
+export function spanIn({ bytes, offset }: PieceGroup, piece: FilePiece): [start: number, end: number] {
+  const start = piece.offset - offset;
+  return [Math.min(start, bytes.length), Math.min(start + piece.length, bytes.length)];
 }

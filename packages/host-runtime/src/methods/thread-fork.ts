@@ -10,7 +10,7 @@ import { resolveModel } from "../threads/binding.ts";
 import { carryTurns, cutAt } from "../threads/cut.ts";
 import type { Cut } from "../threads/cut.ts";
 import { newestCursors } from "../threads/pages.ts";
-import type { TurnList } from "../threads/pages.ts";
+import type { LongTurnList, TurnList } from "../threads/pages.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { initialSettings, openingSettings, toOpeningAnswer } from "../threads/settings.ts";
 import { method } from "./method.ts";
@@ -86,7 +86,7 @@ async function forkThread(params: ThreadForkParams, host: Host, connection: Conn
 }
 
 /** Takes the turns from `beforeTurnId` on out of the thread. Files on disk stay as they are, as with Codex 0.171. */
-async function revert(known: KnownThread, request: string, host: Host, connection: Connection, countOf: (list: TurnList) => number): Promise<{ actor: ThreadActor; list: TurnList }> {
+async function revert(known: KnownThread, request: string, host: Host, connection: Connection, countOf: (list: TurnList) => number): Promise<{ actor: ThreadActor; list: LongTurnList }> {
   const { record } = known;
   if (record.harness === null) throw invalidRequest(`no rollout found for thread id ${record.id}`);
   const actor = await host.threads.load(known);

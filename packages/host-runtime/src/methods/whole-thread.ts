@@ -3,23 +3,21 @@ import { withMember } from "../native/merge.ts";
 import { jsonBytes } from "../rpc/frame.ts";
 import { RawJson } from "../rpc/raw-json.ts";
 import { viewTurn } from "../threads/pages.ts";
-import type { TurnList } from "../threads/pages.ts";
+import type { LongTurnList } from "../threads/pages.ts";
 
-/** A long history is written piece by piece: of all its items only the bytes are held, and others get their turn between. */
-const TURNS_AT_ONCE = 16;
+const [BEGIN, COMMA, END] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
 
 /** What `writeTurns` gives where there are none. */
 export const NO_TURNS: readonly Buffer[] = [Buffer.from("[]")];
 
-/** All turns as a JSON list, oldest first, each with all its items. Rejects when the saved file cannot be read. */
-export async function writeTurns(list: TurnList): Promise<Buffer[]> {
+/**
+ * All turns as a JSON list, oldest first, each with all its items. Of a long history only the bytes are held, and others
+ * get their turn while it is read. Rejects when the saved file cannot be read.
+ */
+export async function writeTurns(list: LongTurnList): Promise<Buffer[]> {
   const parts: Buffer[] = [];
-  for (let at = 0; at < list.ids.length; at += TURNS_AT_ONCE) {
-    const turns = await list.take(at, Math.min(at + TURNS_AT_ONCE, list.ids.length));
-    for (const turn of turns) parts.push(Buffer.from(parts.length === 0 ? "[" : ","), jsonBytes(viewTurn(turn, "full")));
-  }
-  parts.push(Buffer.from(parts.length === 0 ? "[]" : "]"));
-  return parts;
+  await list.each(0, list.ids.length, (turn) => parts.push(parts.length === 0 ? BEGIN : COMMA, jsonBytes(viewTurn(turn, "full"))));
+  return parts.length === 0 ? [...NO_TURNS] : [...parts, END];
 }
 
 /** An answer about a thread, with its turns as `writeTurns` gave them. */

@@ -27,6 +27,7 @@ export interface ThreadHistoryOptions {
 
 /** Items of a turn that is longer than a page. */
 const LONG_TURN = 200;
+const FEW_TURNS = 16;
 
 /** A turn of a saved session. */
 export type SavedTurn = TurnFact & { turnKey: string };
@@ -66,19 +67,21 @@ export class ThreadHistory {
     });
   }
 
-  /** Turns `from` ≤ i < `to` of the last `turnIds`, in order. */
-  project(from: number, to: number, viewer: Viewer): Promise<Turn[]> {
+  /**
+   * Hands over turns `from` ≤ i < `to` of the last `turnIds`, in order, each as soon as it is projected: of a long
+   * history no more is in memory than what `use` keeps.
+   */
+  project(from: number, to: number, viewer: Viewer, use: (turn: Turn) => void): Promise<void> {
     return this.#inOrder(async () => {
       const index = this.#index ?? (await this.#refresh());
-      const turns: Turn[] = [];
       const key = to - from === 1 ? this.#longTurnKey(index, from, viewer) : null;
-      if (key !== null && this.#longTurn?.key === key) return [this.#longTurn.turn];
+      if (key !== null && this.#longTurn?.key === key) return use(this.#longTurn.turn);
+      const factOf = this.#factsOf(to - from);
       for await (const { index: at, events } of index.read(from, to)) {
-        turns.push(this.#project(this.#ids[at]!, index.turns[at]!.key, events, viewer));
+        const turn = this.#project(this.#ids[at]!, factOf(index.turns[at]!.key), events, viewer);
+        if (key !== null && turn.items.length >= LONG_TURN) this.#longTurn = { key, turn };
+        use(turn);
       }
-      const [only] = turns;
-      if (key !== null && only !== undefined && only.items.length >= LONG_TURN) this.#longTurn = { key, turn: only };
-      return turns;
     });
   }
 
@@ -127,8 +130,16 @@ export class ThreadHistory {
     return JSON.stringify([this.#ids[at], viewer, this.#options.store.turnByKey(this.#options.threadId, turn.key)]);
   }
 
-  #project(turnId: string, key: string, events: readonly HarnessEvent[], viewer: Viewer): Turn {
-    const fact = this.#options.store.turnByKey(this.#options.threadId, key);
+  /** What the host knows of a turn by its key: asked for each of a few, read at once for many. */
+  #factsOf(turns: number): (key: string) => TurnFact | null {
+    const { store, threadId } = this.#options;
+    if (turns <= FEW_TURNS) return (key) => store.turnByKey(threadId, key);
+    // The later one of two with the same key counts, as in `turnByKey`.
+    const facts = new Map(store.turns(threadId).map((fact) => [fact.turnKey, fact]));
+    return (key) => facts.get(key) ?? null;
+  }
+
+  #project(turnId: string, fact: TurnFact | null, events: readonly HarnessEvent[], viewer: Viewer): Turn {
     const projector = new TurnProjector({ ...this.#options.projector, turnId });
     const details = new Map<string, ItemDetail>();
     for (const event of withFact(events, fact)) {

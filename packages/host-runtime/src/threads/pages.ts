@@ -27,6 +27,11 @@ export interface TurnList {
   take(from: number, to: number): Promise<Turn[]>;
 }
 
+export interface LongTurnList extends TurnList {
+  /** Calls `use` with the same turns, each as soon as it is projected: they need not be in memory together. */
+  each(from: number, to: number, use: (turn: Turn) => void): Promise<void>;
+}
+
 const DEFAULT_TURNS = 25;
 const DEFAULT_ITEMS = 100;
 const MAX_PAGE = 1000;

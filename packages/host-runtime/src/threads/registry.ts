@@ -7,7 +7,7 @@ import { ThreadHistory } from "./history.ts";
 import type { SavedTurn, Viewer } from "./history.ts";
 import { KnownThreads } from "./known-threads.ts";
 import { listThreads } from "./list.ts";
-import type { Page, TurnList } from "./pages.ts";
+import type { LongTurnList, Page } from "./pages.ts";
 import { projectorOptions } from "./projector-options.ts";
 import type { SavedSessions } from "./saved-sessions.ts";
 import type { ThreadServices } from "./services.ts";
@@ -84,7 +84,7 @@ export class ThreadRegistry {
    * The turns of a thread as of now. `onRun` is called at the moment at which the running turn is read: a late joiner
    * is subscribed there. Rejects when the saved file cannot be read.
    */
-  async turns({ record, actor }: KnownThread, viewer: Viewer, onRun: () => void = () => undefined): Promise<TurnList> {
+  async turns({ record, actor }: KnownThread, viewer: Viewer, onRun: () => void = () => undefined): Promise<LongTurnList> {
     const history = await this.#history(record);
     let saved: readonly string[] = [];
     // A turn may end while the file is read: it would be missing in both then.
@@ -94,10 +94,16 @@ export class ThreadRegistry {
     }
     const run = actor?.run ?? null;
     const turns = mergeTurns(saved, actor?.endedRuns ?? [], run);
+    const each: LongTurnList["each"] = (from, to, use) => eachTurn(turns.slice(from, to), history, run, viewer, onRun, use);
     return {
       threadId: record.id,
       ids: turns.map(({ id }) => id),
-      take: (from, to) => take(turns.slice(from, to), history, run, viewer, onRun),
+      each,
+      async take(from, to) {
+        const taken: Turn[] = [];
+        await each(from, to, (turn) => taken.push(turn));
+        return taken;
+      },
     };
   }
 
@@ -181,14 +187,15 @@ function mergeTurns(saved: readonly string[], ended: readonly EndedRun[], run: T
   return turns;
 }
 
-async function take(turns: readonly TurnEntry[], history: ThreadHistory | null, run: TurnRun | null, viewer: Viewer, onRun: () => void): Promise<Turn[]> {
-  const result: Turn[] = [];
+async function eachTurn(
+  turns: readonly TurnEntry[], history: ThreadHistory | null, run: TurnRun | null, viewer: Viewer, onRun: () => void, use: (turn: Turn) => void,
+): Promise<void> {
   for (let at = 0; at < turns.length; ) {
     const entry = turns[at]!;
     at += 1;
     if ("run" in entry) {
       if (entry.run === run) onRun();
-      result.push(entry.run.snapshot(viewer.policy, viewer.detail));
+      use(entry.run.snapshot(viewer.policy, viewer.detail));
       continue;
     }
     // Turns that stand next to each other in the file are read in one go.
@@ -197,7 +204,6 @@ async function take(turns: readonly TurnEntry[], history: ThreadHistory | null, 
       at += 1;
       end += 1;
     }
-    result.push(...(await history!.project(entry.at, end, viewer)));
+    await history!.project(entry.at, end, viewer, use);
   }
-  return result;
 }

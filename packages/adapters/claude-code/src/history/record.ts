@@ -18,9 +18,10 @@ export function messageOf(record: SessionRecord): Readonly<Record<string, unknow
 }
 
 /** A message's blocks; a plain string is one text block, and what is no object is left out. */
-export function blocksOf(content: unknown): ContentBlock[] {
+export function blocksOf(content: unknown): readonly ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+  if (!Array.isArray(content)) return [];
+  return content.every(isJsonObject) ? content : content.filter(isJsonObject);
 }
 
 /**
