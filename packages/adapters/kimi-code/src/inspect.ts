@@ -7,6 +7,10 @@ const run = promisify(execFile);
 const PATIENCE_MS = 60_000;
 const LOGIN = "Kimi Code has no model to use: run `kimi login`, or add a provider with `kimi provider`.";
 const OFF = "off";
+/** 22.19, of Kimi Code 2.1.0. */
+const OLDEST_NODE = 22.19;
+/** Lines around an error that say where it was. */
+const STACK = /^(?:at |Node\.js v|file:\/\/|node:|\^+$)/;
 
 /**
  * What the program says of itself and its configuration (`kimi --version`, `kimi provider list --json` of 2.1.0): no
@@ -19,10 +23,20 @@ export async function inspectProgram(bin: string, env: NodeJS.ProcessEnv): Promi
     const models = Object.entries(objectOf(parseRecord(listed)?.["models"])).map(([id, model]) => modelOf(id, objectOf(model)));
     return { ready: models.length > 0, reason: models.length > 0 ? null : LOGIN, version: version.trim().split("\n").at(-1) ?? null, models };
   } catch (error) {
-    const told = error instanceof Error && "stderr" in error && typeof error.stderr === "string" && error.stderr.trim() !== "" ? error.stderr : String(error instanceof Error ? error.message : error);
-    const last = withoutSecrets(told, env).trim().split("\n").slice(-3).join(" ");
-    return { ready: false, reason: `Kimi Code cannot be used: ${last}`, version: null, models: [] };
+    return { ready: false, reason: `Kimi Code cannot be used: ${withoutSecrets(faultOf(error), env)}`, version: null, models: [] };
   }
+}
+
+/** One line for a person, out of what Node prints when a program of it ends. */
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ("killed" in error && error.killed === true) return `it gave no answer within ${PATIENCE_MS / 1000} seconds.`;
+  const lines = ("stderr" in error && typeof error.stderr === "string" ? error.stderr : "").split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const node = lines.map((line) => /^Node\.js v(\d+)\.(\d+)\S*/.exec(line)).find((found) => found !== null);
+  const version = node == null ? null : Number(node[1]) + Number(node[2]) / 100;
+  if (version !== null && version < OLDEST_NODE) return `it needs Node.js 22.19 or newer, and was started with ${node![0].slice("Node.js ".length)}.`;
+  const words = lines.filter((line) => !STACK.test(line));
+  return words.find((line) => /^(?:\w*Error|error)\b.*: /.test(line)) ?? words.at(-1) ?? error.message.split("\n")[0]!;
 }
 
 /** By the rules of `kimi acp` itself: a model can think when it says so or is named so; its levels are its own or on and off. */
