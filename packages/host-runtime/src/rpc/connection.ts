@@ -166,11 +166,7 @@ export class Connection {
 
   #send(frame: Frame, maxWeight: number): void {
     if (!this.#open) return;
-    if (this.#waitingWeight > this.#limits.maxQueuedBytes) {
-      this.#log.warn("cutting off a slow reader", { client: this.session?.name, waiting: this.#waitingBytes });
-      this.terminate();
-      return;
-    }
+    if (this.#waitingWeight > this.#limits.maxQueuedBytes) return this.cutOff(this.#waitingBytes);
     const weight = Math.min(frame.length, maxWeight);
     this.#waitingWeight += weight;
     this.#waitingBytes += frame.length;
@@ -196,6 +192,17 @@ export class Connection {
   /** Resolves when nothing waits to be sent, or the link is gone. */
   async flushed(): Promise<void> {
     while (this.#open && this.#waitingBytes > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  /** Most bytes that may wait for it anywhere. */
+  get maxWaitingBytes(): number {
+    return this.#limits.maxQueuedBytes;
+  }
+
+  /** Ends the link to a client for which too many bytes wait. */
+  cutOff(waiting: number): void {
+    this.#log.warn("cutting off a slow reader", { client: this.session?.name, waiting });
+    this.terminate();
   }
 
   /** Ends the link from our side. */

@@ -10,6 +10,8 @@ import type { NativeSession, QueuedInput, Section, ThreadRecord, ThreadStore, Tu
 export class SqliteThreadStore implements ThreadStore {
   readonly #database: SqlDatabase;
   readonly #statements = new Map<string, SqlStatement>();
+  /** All rows, once somebody has asked for all: nobody else writes, and reading thousands for each list costs too much. */
+  #threads: Map<string, ThreadRecord> | null = null;
   #depth = 0;
 
   constructor(database: SqlDatabase) {
@@ -43,12 +45,14 @@ export class SqliteThreadStore implements ThreadStore {
   }
 
   threads(): Iterable<ThreadRecord> {
-    return this.#sql("SELECT record FROM threads").all().map(recordOf).filter((record) => record !== null);
+    this.#threads ??= new Map(this.#sql("SELECT record FROM threads").all().map(recordOf).filter((record) => record !== null).map((record) => [record.id, record]));
+    return this.#threads.values();
   }
 
   saveThread(record: ThreadRecord): void {
     this.#sql("INSERT INTO threads (id, harness, native_id, record) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET harness = excluded.harness, native_id = excluded.native_id, record = excluded.record")
       .run(record.id, record.harness, record.nativeSessionId, JSON.stringify(record));
+    this.#threads?.set(record.id, { ...record });
   }
 
   deleteThread(id: string): void {
@@ -57,6 +61,7 @@ export class SqliteThreadStore implements ThreadStore {
       this.#sql("DELETE FROM queued_inputs WHERE thread_id = ?").run(id);
       this.#sql("DELETE FROM threads WHERE id = ?").run(id);
     });
+    this.#threads?.delete(id);
   }
 
   hiddenSessions(): Iterable<NativeSession> {
@@ -124,6 +129,7 @@ export class SqliteThreadStore implements ThreadStore {
 
   /** A full disk can end the transaction by itself; then there is nothing to roll back. */
   #rollBack(): void {
+    this.#threads = null;
     try {
       this.#database.exec("ROLLBACK");
     } catch {

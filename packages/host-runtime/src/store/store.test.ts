@@ -46,6 +46,8 @@ const step = fc.oneof(
   fc.tuple(id, fc.constantFrom("q1", "q2", "q3")).map(([thread, queued]) => (store: ThreadStore) => store.deleteQueued(thread, queued)),
   fc.tuple(id, fc.string()).map(([section, name]) => (store: ThreadStore) => store.saveSection({ id: section, name, appearance: null })),
   id.map((section) => (store: ThreadStore) => store.deleteSection(section)),
+  // From here on it has all of them in memory.
+  fc.constant((store: ThreadStore) => void [...store.threads()]),
   id.map((thread) => (store: ThreadStore) => {
     try {
       store.transaction(() => {

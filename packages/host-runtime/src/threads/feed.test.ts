@@ -11,6 +11,7 @@ function watcher(detail = false) {
   const connection = new Connection({
     transport: { write: (written, taken) => (frames.push(...written), taken()), terminate: () => undefined },
     handler: { request: () => ({}), notification: () => undefined, answer: () => undefined }, log: silentLogger, now: () => 1,
+    limits: { maxQueuedBytes: 1_000_000, maxOpenRequests: 10 },
   });
   connection.session = { name: "w", version: "1", experimental: false, optOut: new Set(), policy: DEFAULT_POLICY, detail, interaction: false, channel: null };
   return { connection, frames };
@@ -42,4 +43,20 @@ test("a long item is in memory once, whoever watches, and once more at the end o
   const parsed = one!.map(({ text }) => JSON.parse(text) as { params: { item: ThreadItem; turn: Turn } });
   expect([parsed[0]!.params.item, parsed[1]!.params.turn.items[0], parsed[2]!.params.turn.items[0]]).toEqual([item, item, next]);
   expect(JSON.parse(detailed![0]!.text)).toMatchObject({ params: { item: { foldcast: { rawName: "n" } } } });
+});
+
+test("what a late joiner has to wait for is bounded; the others get all of it", async () => {
+  const feed = new Feed("thread", () => 1);
+  const [joined, joining] = [watcher(), watcher()];
+  feed.add(joined.connection);
+  feed.addHeld(joining.connection);
+  const delta = "x".repeat(100_000);
+  for (let sent = 0; sent < 12; sent += 1) {
+    feed.output({ type: "message.delta", itemId: "m", delta }, "t");
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([joining.connection.isOpen, joined.connection.isOpen]).toEqual([false, true]);
+  expect([...feed.subscribers]).toEqual([joined.connection]);
+  feed.release(joining.connection);
+  expect([joining.frames.length, joined.frames.length]).toEqual([0, 12]);
 });

@@ -16,7 +16,7 @@ export class Feed {
   readonly #threadId: string;
   readonly #now: () => number;
   readonly #subscribers = new Set<Connection>();
-  readonly #held = new Map<Connection, Frame[]>();
+  readonly #held = new Map<Connection, { frames: Frame[]; bytes: number }>();
   /** When the last watcher left, in Unix milliseconds; null while somebody watches. */
   #emptySince: number | null;
   #deltaHead = { type: "", itemId: "", method: "", text: "" };
@@ -56,13 +56,13 @@ export class Feed {
   addHeld(connection: Connection): void {
     if (!connection.isOpen || this.#subscribers.has(connection)) return;
     this.add(connection);
-    this.#held.set(connection, []);
+    this.#held.set(connection, { frames: [], bytes: 0 });
   }
 
   release(connection: Connection): void {
-    const frames = this.#held.get(connection) ?? [];
+    const held = this.#held.get(connection);
     this.#held.delete(connection);
-    for (const frame of frames) connection.send(frame);
+    for (const frame of held?.frames ?? []) connection.send(frame);
   }
 
   remove(connection: Connection): boolean {
@@ -125,8 +125,12 @@ export class Feed {
 
   #send(connection: Connection, frame: Frame): void {
     const held = this.#held.get(connection);
-    if (held === undefined) connection.send(frame);
-    else held.push(frame);
+    if (held === undefined) return connection.send(frame);
+    held.frames.push(frame);
+    held.bytes += frame.length;
+    if (held.bytes <= connection.maxWaitingBytes) return;
+    this.remove(connection);
+    connection.cutOff(held.bytes);
   }
 
   #plainFrame(notification: Notification): Frame {
