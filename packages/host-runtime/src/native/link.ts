@@ -1,7 +1,6 @@
 import { connect as connectSocket } from "node:net";
-import { WebSocket } from "ws";
 import { MAX_FRAME_BYTES } from "../rpc/stdio.ts";
-import { overUnixSocket } from "../rpc/unix-websocket.ts";
+import { FrameSocket } from "./frame-socket.ts";
 
 export interface LinkEvents {
   /** It takes frames now. */
@@ -10,6 +9,8 @@ export interface LinkEvents {
   frame(bytes: Buffer): void;
   /** The link is over, or never came about. Once. */
   closed(reason: string): void;
+  /** Whether nobody waits for what comes next: of a burst, a millisecond's frames come at once then. */
+  mayRest(): boolean;
 }
 
 /** One connection to the real Codex. No method throws. */
@@ -27,47 +28,29 @@ export interface Link {
 
 /** A link over the socket, as soon as there is one. */
 export function openLink(socketPath: Promise<string>, events: LinkEvents): Link {
-  let socket: WebSocket | null = null;
+  let socket: FrameSocket | null = null;
   let over = false;
-  const end = (reason: string): void => {
-    if (over) return;
-    over = true;
-    events.closed(reason);
-  };
   socketPath.then(
     (path) => {
-      if (over) return;
-      // Text frames are valid UTF-8 by themselves; the real server's own check is enough.
-      socket = new WebSocket("ws://localhost/rpc", { ...overUnixSocket(path), perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES * 4, skipUTF8Validation: true });
-      socket.binaryType = "nodebuffer";
-      socket.on("open", () => {
-        if (!over) events.opened();
-      });
-      socket.on("message", (data, isBinary) => {
-        if (!over && !isBinary) events.frame(data as Buffer);
-      });
-      socket.on("error", (error) => end(error.message));
-      socket.on("close", () => end("the Codex app-server has closed the connection"));
+      if (!over) socket = new FrameSocket(path, MAX_FRAME_BYTES * 4, events);
     },
-    (error: unknown) => end(error instanceof Error ? error.message : String(error)),
+    (error: unknown) => {
+      if (!over) events.closed(error instanceof Error ? error.message : String(error));
+    },
   );
   return {
     get waiting() {
-      return socket?.bufferedAmount ?? 0;
+      return socket?.waiting ?? 0;
     },
-    send(bytes, sent) {
-      if (over || socket?.readyState !== WebSocket.OPEN) {
-        sent?.();
-        return;
-      }
-      socket.send(bytes, { binary: false }, () => sent?.());
+    send(bytes, sent = () => undefined) {
+      if (socket?.isOpen === true) socket.send(bytes, sent);
+      else sent();
     },
     pause: () => socket?.pause(),
     resume: () => socket?.resume(),
     close() {
       over = true;
-      // Terminated while it still connects, it reports that as an error.
-      socket?.terminate();
+      socket?.close();
     },
   };
 }

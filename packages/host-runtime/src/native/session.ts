@@ -188,6 +188,7 @@ export class NativeSession {
       },
       frame: (bytes) => this.#fromUpstream(bytes),
       closed: (reason) => this.#onClosed(reason),
+      mayRest: () => this.#inFlight.size === 0 && this.#asks.size === 0,
     });
   }
 

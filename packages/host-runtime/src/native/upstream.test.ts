@@ -110,7 +110,7 @@ test("killed, it is there again after a while", async () => {
 
 test("one that cannot start says why to whoever waits for it, at once and in its last words", async () => {
   const up = start({ FAILS: "1" });
-  const reason = (): Promise<string> => new Promise((resolve) => up.connect({ opened: () => undefined, frame: () => undefined, closed: resolve }));
+  const reason = (): Promise<string> => new Promise((resolve) => up.connect({ opened: () => undefined, frame: () => undefined, closed: resolve, mayRest: () => false }));
   expect(await reason()).toBe("Codex cannot be started: Error: bad config");
   expect(await reason()).toBe("Codex cannot be started: Error: bad config");
 });
@@ -118,7 +118,7 @@ test("one that cannot start says why to whoever waits for it, at once and in its
 test("a program that is not there is a reason like another", async () => {
   rmSync(join(dir, "codex"));
   const up = start();
-  const reason = await new Promise<string>((resolve) => up.connect({ opened: () => undefined, frame: () => undefined, closed: resolve }));
+  const reason = await new Promise<string>((resolve) => up.connect({ opened: () => undefined, frame: () => undefined, closed: resolve, mayRest: () => false }));
   expect(reason).toMatch(/^Codex cannot be started: .*(not found|No such file)/);
 });
 
