@@ -3,3 +3,4 @@ export { orderFaults, type OrderOptions } from "./order.ts";
 export { summarizeTurn, type TurnSummary } from "./summary.ts";
 export { SessionListener } from "./listener.ts";
 export { readTurns } from "./history.ts";
+export { describeKeptIndex, type KeptIndexHooks } from "./kept-index.ts";
