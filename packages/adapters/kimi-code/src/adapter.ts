@@ -35,7 +35,8 @@ export class KimiAdapter implements HarnessAdapter {
   async inspect(): Promise<HarnessInspection> {
     const bin = await this.#findProgram();
     if (bin === null) return { ready: false, reason: INSTALL, version: null, models: [] };
-    return this.#inspections.get([bin, join(this.#home, "config.toml")], () => inspectProgram(bin, this.#env));
+    const config = join(this.#home, "config.toml");
+    return this.#inspections.get([bin, config], () => inspectProgram(bin, this.#env, config));
   }
 
   async open(request: OpenRequest): Promise<HarnessSession> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -34,7 +34,20 @@ test.each([
 ])("a program that fails with %s is told in one line", async (_, stderr, told) => {
   const bin = join(folder, "kimi");
   writeFileSync(bin, `#!/bin/sh\ncat >&2 <<'END'\n${stderr}END\nexit 1\n`, { mode: 0o755 });
-  const { ready, reason } = await inspectProgram(bin, { PATH: process.env["PATH"] });
+  const { ready, reason } = await inspectProgram(bin, { PATH: process.env["PATH"] }, bin);
   expect([ready, reason!.replace("Kimi Code cannot be used: ", "")]).toEqual([false, told]);
   expect(reason).not.toContain("\n");
+});
+
+test("a program that was never set up is not asked for models: it would write a first configuration", async () => {
+  const bin = join(folder, "kimi");
+  const asked = join(folder, "asked");
+  writeFileSync(bin, `#!/bin/sh\necho "$@" >> '${asked}'\n[ "$1" = --version ] && echo 2.1.0 || echo '{"models":{"m":{}}}'\n`, { mode: 0o755 });
+  const config = join(folder, "config.toml");
+  const look = (env: Readonly<Record<string, string>> = {}) => inspectProgram(bin, { PATH: process.env["PATH"], ...env }, config);
+  expect(await look()).toEqual({ ready: false, reason: expect.stringContaining("kimi login"), version: "2.1.0", models: [] });
+  expect(readFileSync(asked, "utf8")).toBe("--version\n");
+  expect(await look({ KIMI_MODEL_NAME: "m" })).toMatchObject({ ready: true, models: [{ id: "m" }] });
+  writeFileSync(config, "");
+  expect(await look()).toMatchObject({ ready: true, version: "2.1.0" });
 });

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 import { withoutSecrets, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import type { HarnessInspection, HarnessModel } from "@foldcast/protocol-core/harness";
@@ -14,12 +15,14 @@ const STACK = /^(?:at |Node\.js v|file:\/\/|node:|\^+$)/;
 
 /**
  * What the program says of itself and its configuration (`kimi --version`, `kimi provider list --json` of 2.1.0): no
- * session is made and no model is asked. Never rejects.
+ * session is made and no model is asked. `config`: where its configuration is. Never rejects.
  */
-export async function inspectProgram(bin: string, env: NodeJS.ProcessEnv): Promise<HarnessInspection> {
+export async function inspectProgram(bin: string, env: NodeJS.ProcessEnv, config: string): Promise<HarnessInspection> {
   const ask = async (...args: string[]): Promise<string> => (await run(bin, args, { env, timeout: PATIENCE_MS, maxBuffer: 1 << 24 })).stdout;
   try {
-    const [version, listed] = await Promise.all([ask("--version"), ask("provider", "list", "--json")]);
+    // Asked for its models it writes a first configuration, which is not for a look to do.
+    const hasModels = existsSync(config) || filledString(env["KIMI_MODEL_NAME"]) !== null;
+    const [version, listed] = await Promise.all([ask("--version"), hasModels ? ask("provider", "list", "--json") : "{}"]);
     const models = Object.entries(objectOf(parseRecord(listed)?.["models"])).map(([id, model]) => modelOf(id, objectOf(model)));
     return { ready: models.length > 0, reason: models.length > 0 ? null : LOGIN, version: version.trim().split("\n").at(-1) ?? null, models };
   } catch (error) {

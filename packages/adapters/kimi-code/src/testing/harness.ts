@@ -31,7 +31,7 @@ export function testAdapter(bin: string, env: Readonly<Record<string, string>> =
     dataDir: home,
     toolMaps: {},
   };
-  return { adapter: new KimiAdapter(environment, { bin, env: { KIMI_CODE_HOME: home, ...env } }), home, cleanup: () => rmSync(home, { recursive: true, force: true }) };
+  return { adapter: new KimiAdapter(environment, { bin, env: { KIMI_CODE_HOME: home, KIMI_MODEL_NAME: "fake", ...env } }), home, cleanup: () => rmSync(home, { recursive: true, force: true }) };
 }
 
 export function options(cwd: string, more: Partial<SessionOptions> = {}): SessionOptions {
