@@ -7,9 +7,9 @@ import { readTurns } from "./history.ts";
 export interface KeptIndexHooks<Line> {
   history: HistorySource;
   /** Lines as they stand in a file. */
-  text(lines: readonly Line[]): string;
+  text: (lines: readonly Line[]) => string;
   /** Writes a new session file and gives its path. */
-  write(content: string): string;
+  write: (content: string) => string;
   /** Kinds of files: any lines, and the one that they all begin with. */
   kinds: Readonly<Record<string, { line: fc.Arbitrary<Line>; first: Line }>>;
   /** Two sessions of one turn each, and the keys of the turns. */
