@@ -1,8 +1,14 @@
 import { basename } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Upstream } from "../../packages/host-runtime/src/native/upstream.ts";
+import { silentLogger } from "../../packages/host-runtime/src/log/logger.ts";
+import { listen } from "../../packages/host-runtime/src/rpc/listen.ts";
+import { schedule } from "../../packages/host-runtime/src/schedule.ts";
+import { startTestHost } from "../../packages/host-runtime/src/testing/client.ts";
 import { startModelServer, type ScenarioInput } from "../model-server/index.ts";
 import { WireClient } from "../support/client.ts";
+import { codexProgram } from "../support/codex.ts";
 import { nativeHome, QUIET_TUI, startBehind, type NativeHome } from "../support/native.ts";
 import { codexOf, processesOf, zombiesOf } from "../support/native-processes.ts";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
@@ -132,6 +138,36 @@ describe("kill -9", () => {
   });
 });
 
+describe("a Codex that hangs", () => {
+  test("is killed and started again; its clients are let go and find their thread again, others notice nothing", async () => {
+    await using model = await startModelServer({ scenario: MODEL });
+    const home = nativeHome(model.url);
+    const { bin } = await codexProgram();
+    const upstream = new Upstream({ program: bin, args: ["app-server"], env: isolatedEnv(home.home), dir: temporaryDir("up"), log: silentLogger, schedule, signEveryMs: 1_000 });
+    const { host } = await startTestHost({ native: upstream });
+    const listener = await listen({ kind: "tcp", host: "127.0.0.1", port: 0 }, { connect: (transport) => host.connect(transport), token: null });
+    try {
+      await using native = await PlainClient.connect(listener.url);
+      const { id } = await native.start({ model: "gpt-5.5", cwd: home.cwd });
+      expect((await native.prompt(id, "quick")).status).toBe("completed");
+      await using other = await PlainClient.connect(listener.url);
+      const before = codexOf(home.home);
+      for (const { pid } of before) process.kill(pid, "SIGSTOP");
+      const unanswered = native.wire.request("thread/read", { threadId: id, includeTurns: true }).then(() => "answered", String);
+      await until("the end of the native client's connection", () => native.wire.closed ?? undefined, { timeoutMs: 60_000 });
+      expect(await unanswered).not.toBe("answered");
+      expect(other.wire.closed).toBe(null);
+      await until("the end of the Codex that hung", () => (processesOf(home.home).some(({ pid }) => before.some((old) => old.pid === pid)) ? undefined : true), { timeoutMs: 20_000 });
+      await using again = await comeBack(listener, id);
+      expect((await again.prompt(id, "quick")).status).toBe("completed");
+    } finally {
+      await listener.close();
+      await host.close();
+    }
+    await nothingLeft(home);
+  });
+});
+
 function start(home: NativeHome, dataDir: string): Promise<RunningServer> {
   return startBehind(home, { scenarios: SCENARIOS, speed: 1, dataDir });
 }
@@ -145,7 +181,7 @@ async function begun(server: RunningServer, { cwd }: NativeHome, model: string):
 }
 
 /** A client as they all are: it comes again until it is let in, and its thread is open. */
-function comeBack(server: RunningServer, threadId: string): Promise<PlainClient> {
+function comeBack(server: Pick<RunningServer, "url">, threadId: string): Promise<PlainClient> {
   let why = "";
   return until(`the thread ${threadId}`, async () => {
     const client = await PlainClient.connect(server.url).catch((error: unknown) => void (why = String(error)));

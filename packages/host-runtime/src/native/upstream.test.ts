@@ -18,7 +18,14 @@ const child = spawn("sleep", ["1000"], { stdio: "ignore" });
 appendFileSync(process.env.NOTES, JSON.stringify({ pid: process.pid, child: child.pid, socket, args: process.argv.slice(2, -1) }) + "\\n");
 if (process.env.FAILS) { process.stderr.write("first\\n\\u001b[31mError: bad config\\u001b[0m\\n"); process.exit(1); }
 if (process.env.STUBBORN) process.on("SIGTERM", () => undefined);
-createServer().listen(socket);
+const server = createServer().listen(socket);
+const { createHash } = require("node:crypto");
+if (!process.env.HANGS) server.on("upgrade", (request, raw) => {
+  raw.on("error", () => undefined);
+  const accept = createHash("sha1").update(request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest("base64");
+  raw.write("HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\nSec-WebSocket-Accept: " + accept + "\\r\\n\\r\\n");
+  appendFileSync(process.env.NOTES + ".signs", "x");
+});
 `;
 
 interface Note {
@@ -42,9 +49,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function start(env: Record<string, string> = {}, folder = dir): Upstream {
+function start(env: Record<string, string> = {}, folder = dir, signEveryMs = 60_000): Upstream {
   upstream = new Upstream({
-    program: join(dir, "codex"), args: ["-c", "a=b", "app-server"], env: { PATH: process.env["PATH"], NOTES: join(dir, "notes"), ...env }, dir: folder, log: silentLogger, schedule,
+    program: join(dir, "codex"), args: ["-c", "a=b", "app-server"], env: { PATH: process.env["PATH"], NOTES: join(dir, "notes"), ...env }, dir: folder, log: silentLogger, schedule, signEveryMs,
   });
   upstream.start();
   return upstream;
@@ -106,6 +113,20 @@ test("killed, it is there again after a while", async () => {
   const [first, second] = notes();
   await gone(first!);
   expect(lives(second!.pid)).toBe(true);
+});
+
+test("one that lives and lets nobody in is killed and started again, one that serves is left alone", async () => {
+  start({ HANGS: "1" }, dir, 20);
+  const [first, second] = await until(() => (notes().length >= 2 ? notes() : undefined));
+  await gone(first!);
+  expect(second!.pid).not.toBe(first!.pid);
+  await upstream!.close();
+  rmSync(join(dir, "notes"));
+
+  start({}, dir, 400);
+  await until(() => existsSync(join(dir, "notes.signs")) && statSync(join(dir, "notes.signs")).size >= 7);
+  expect(notes()).toHaveLength(1);
+  expect(upstream!.isUp).toBe(true);
 });
 
 test("one that cannot start says why to whoever waits for it, at once and in its last words", async () => {

@@ -33,6 +33,8 @@ export interface UpstreamOptions extends NativeProgram {
   dir: string;
   log: Logger;
   schedule: Schedule;
+  /** How often it is asked for a sign of life; 10 seconds by default. One that gives none five times in a row is killed. */
+  signEveryMs?: number;
 }
 
 const POLL_MS = 15;
@@ -42,6 +44,10 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 /** A run that lasted so long was no failed start: the pauses begin anew. */
 const HEALTHY_MS = 10_000;
+
+const SIGN_EVERY_MS = 10_000;
+/** Counted, not timed: this process may have stood still itself, and then finds the sign and the end of the time together. */
+const MOST_MISSED_SIGNS = 5;
 
 type Waiter = (socket: string | Error) => void;
 
@@ -130,7 +136,34 @@ export class Upstream implements NativeUpstream {
       this.#options.log.debug("the Codex app-server listens", { pid: child.pid, ms: Math.round(performance.now() - began) });
       this.#socket = child.socket;
       this.#settle(child.socket);
+      this.#watch(child);
     });
+  }
+
+  /**
+   * A program can live and serve nobody. That it lets a new connection in shows that it does serve, however long its turns
+   * are and whatever its clients wait for.
+   */
+  #watch(child: NativeChild): void {
+    let missed = 0;
+    let sign = signOfLife(child.socket);
+    const look = (): void => {
+      if (sign.state === "none" && ++missed === MOST_MISSED_SIGNS) {
+        this.#options.log.error("the Codex app-server lives and lets nobody in; it is killed", { pid: child.pid });
+        sign.link.close();
+        return child.stop();
+      }
+      if (sign.state === "seen") missed = 0;
+      if (sign.state !== "none") sign = signOfLife(child.socket);
+      again();
+    };
+    const again = (): void => {
+      this.#stopTimer = this.#options.schedule(this.#options.signEveryMs ?? SIGN_EVERY_MS, () => {
+        if (this.#child === child && !this.#closed) look();
+        else sign.link.close();
+      });
+    };
+    again();
   }
 
   #onEnd(words: string, began: number): void {
@@ -154,6 +187,27 @@ export class Upstream implements NativeUpstream {
     this.#waiters = [];
     for (const settle of waiters) settle(outcome);
   }
+}
+
+interface Sign {
+  link: Link;
+  state: "none" | "seen" | "refused";
+}
+
+function signOfLife(socket: string): Sign {
+  const sign: Sign = {
+    state: "none",
+    link: openLink(Promise.resolve(socket), {
+      opened: () => {
+        sign.state = "seen";
+        sign.link.close();
+      },
+      frame: () => undefined,
+      closed: () => (sign.state = "refused"),
+      mayRest: () => true,
+    }),
+  };
+  return sign;
 }
 
 /** The last of many lines, without what colours it on a terminal. */
