@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentRequest } from "../harness/index.ts";
-import { buttonsOf, chooseAction, mayAnswer, parseInteractionCommand, payloadOf, planInteraction, renderFallback, type InteractionField, type InteractionPayload } from "./index.ts";
+import { buttonsOf, chooseAction, mayAnswer, parseInteractionCommand, payloadInLocale, payloadOf, planInteraction, renderFallback, type InteractionField, type InteractionPayload } from "./index.ts";
 
 const approval: InteractionPayload = {
   interactionId: "i-1", kind: "approval", title: null, body: "Tool: bash\nArgs: cargo test --lib", fields: [], expiresAt: null,
@@ -32,6 +32,16 @@ it("of one question lists a line for each of its answers", () => {
   expect(renderFallback(payloadOf(question, { interactionId: "i-1", expiresAt: null }), "en")).toBe([
     "Folder", "", "Which folder?", "1. build", "2. dist", "", "Reply with:", "/_interaction i-1 build", "/_interaction i-1 dist", "/_interaction i-1 <answer>",
   ].join("\n"));
+});
+
+it("tells an approval in another language, and leaves what the agent said", () => {
+  const request: AgentRequest = { id: "a", kind: "approval", about: "tool", title: "Fetch", command: "fetch https://x.example", cwd: "/w", reason: "Folder: is what it wants\nReason: none", offers: ["accept", "decline", "acceptForSession"] };
+  const english = payloadOf(request, { interactionId: "i", expiresAt: null });
+  expect(payloadInLocale(english, "zh")).toEqual(payloadOf(request, { interactionId: "i", expiresAt: null, locale: "zh" }));
+  expect(payloadInLocale(english, "zh").body).toContain("原因: Folder: is what it wants\nReason: none");
+  expect(payloadInLocale(english, "en")).toEqual(english);
+  const lines = { ...english, body: "Command: echo\nmore\nFolder: /w", actions: [{ id: "x", label: "Approve", value: "x", style: "default" as const }] };
+  expect(payloadInLocale(lines, "zh")).toMatchObject({ body: "命令: echo\nmore\nFolder: /w", actions: lines.actions });
 });
 
 it("reads its own lines back, and no other text", () => {

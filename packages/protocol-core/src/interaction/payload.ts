@@ -49,6 +49,31 @@ export function payloadOf(request: InteractionRequest, { interactionId, expiresA
   }
 }
 
+/** The facts of an approval, in the order in which its body has them. */
+const FACTS: readonly Word[] = ["network", "command", "files", "folder", "read", "write", "reason"];
+
+/**
+ * An English payload with this module's own words in another language: labels of its actions, and of the facts with
+ * which its body begins. What the agent said stays as it is; a line that is not certainly a fact is taken for that.
+ */
+export function payloadInLocale(payload: InteractionPayload, locale: Locale): InteractionPayload {
+  const [from, to] = [WORDS.en, WORDS[locale]];
+  const actions = payload.actions.map((action) => {
+    const word = (["approve", "deny", "always", "submit"] as const).find((one) => action.id === one && action.label === from[one]);
+    return word === undefined ? action : { ...action, label: to[word] };
+  });
+  if (payload.kind !== "approval") return { ...payload, actions };
+  const lines = payload.body.split("\n");
+  let next = 0;
+  for (const [at, line] of lines.entries()) {
+    const fact = FACTS.findIndex((word, index) => index >= next && (word === "network" ? line === from.network : line.startsWith(`${from[word]}: `)));
+    if (fact === -1) break;
+    next = fact + 1;
+    lines[at] = to[FACTS[fact]!] + line.slice(from[FACTS[fact]!].length);
+  }
+  return { ...payload, actions, body: lines.join("\n") };
+}
+
 function approvalBody(request: Approval, changes: readonly FileUpdateChange[], locale: Locale): string {
   const words = WORDS[locale];
   const paths = (request.edits ?? []).map(({ path, movePath }) => (movePath == null ? path : `${path} → ${movePath}`));

@@ -62,14 +62,14 @@ export function applyToTurn(view: TurnView, notification: Notification): boolean
       view.startedAt = turn.startedAt ?? view.startedAt;
       view.completedAt = turn.completedAt;
       view.durationMs = turn.durationMs;
-      for (const item of turn.items) view.items.set(item.id, { item, done: true });
+      for (const item of turn.items) complete(view, item);
       return true;
     }
     case "item/started":
       view.items.set(notification.params.item.id, { item: { ...notification.params.item }, done: false });
       return true;
     case "item/completed":
-      view.items.set(notification.params.item.id, { item: notification.params.item, done: true });
+      complete(view, notification.params.item);
       return true;
     case "item/agentMessage/delta":
       return append(view, notification.params.itemId, notification.params.delta, 0);
@@ -95,6 +95,13 @@ export function applyToTurn(view: TurnView, notification: Notification): boolean
     default:
       return false;
   }
+}
+
+/** The completed item has the last word, but a message that comes back blank does not take away what was streamed of it. */
+function complete(view: TurnView, item: ThreadItem): void {
+  const before = view.items.get(item.id)?.item;
+  const isWiped = item.type === "agentMessage" && item.text.trim() === "" && before?.type === "agentMessage" && before.text.trim() !== "";
+  view.items.set(item.id, { item: isWiped ? { ...item, text: before.text } : item, done: true });
 }
 
 /** Late deltas of a completed item are dropped: its completion was authoritative. */

@@ -38,3 +38,11 @@ it("ignores other threads, late deltas and a second end of a turn", () => {
   for (const frame of late) expect(applyToThread(view, frame)).toBe(false);
   expect(turnOfView(view.turns.get("T")!)).toEqual(before);
 });
+
+it("keeps what was streamed of a message that is completed with nothing", () => {
+  const view = viewOfThread(idle, []);
+  for (const frame of new Given().turn("q").start({ kind: "message", id: "m" }).text("m", "The answer.").project().frames(DEFAULT_POLICY)) applyToThread(view, frame);
+  const { item } = [...runningTurn(view)!.items.values()].at(-1)!;
+  applyToThread(view, { method: "item/completed", params: { threadId: "TH", turnId: "T", item: { ...item, text: " " }, completedAtMs: 0 } } as Notification);
+  expect([...runningTurn(view)!.items.values()].at(-1)!.item).toMatchObject({ text: "The answer." });
+});
