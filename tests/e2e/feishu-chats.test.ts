@@ -170,6 +170,43 @@ test.concurrent("buttons of a list are commands: a thread is resumed by one, a m
   expect(world.fake.broken()).toEqual([]);
 });
 
+test.concurrent("a button that stands in a topic is pressed for that topic, and what it says at length comes there", async () => {
+  await using world = await startFeishu(server.url, { defaultModel: "scripted/plain" });
+  const { fake, ada } = world;
+  const { chatId } = fake.addChat({ mode: "topic", name: "topics", people: [ada] });
+  const topic = fake.say({ chatId, from: ada, text: "in the topic", mention: true });
+  const card = await answers(world, topic.messageId, /All is well/);
+  const inTopic = (text: string): string => fake.say({ chatId, from: ada, text, mention: true, replyTo: card.messageId }).messageId;
+  const help = await answers(world, inTopic("/help"), /\/rename NAME/);
+  await fake.click({ messageId: help.messageId, by: ada, text: "Status" });
+  const status = await answers(world, help.messageId, /Thread: in the topic/);
+  expect(status.threadId).toBe(card.threadId);
+  await fake.click({ messageId: help.messageId, by: ada, text: "Status" });
+  await until("the second answer", () => (anywhere(world).filter(({ parentId }) => parentId === help.messageId).length === 2 ? true : undefined), patient);
+  expect(await fake.click({ messageId: help.messageId, by: ada, text: "New thread" })).toMatchObject({ toast: { content: expect.stringContaining("new thread") } });
+  await answers(world, inTopic("/status"), /no thread here yet/);
+  expect(fake.broken()).toEqual([]);
+});
+
+test.concurrent("who is in by the group alone sees threads of its folders only", async () => {
+  await using client = await PlainClient.connect(server.url);
+  const { thread } = await client.wire.request<{ thread: { id: string } }>("thread/start", { cwd: "/elsewhere", model: "scripted/plain" });
+  await client.wire.request("turn/start", { threadId: thread.id, input: [{ type: "text", text: "a thread of elsewhere", text_elements: [] }] });
+  await using world = await startFeishu(server.url, { defaultModel: "scripted/plain" });
+  await answers(world, world.say("a thread of here", world.ben).messageId, /All is well/);
+  expect((await answers(world, world.say("/threads", world.ben).messageId, /a thread of here/)).text).not.toContain("elsewhere");
+  await answers(world, world.say(`/threads ${thread.id}`, world.ben).messageId, /no such thread/i);
+  await answers(world, world.say("/threads").messageId, /a thread of elsewhere/);
+  await answers(world, world.say(`/threads ${thread.id}`).messageId, /a thread of elsewhere/);
+});
+
+test.concurrent("only the models that are named are used", async () => {
+  await using world = await startFeishu(server.url, { models: ["scripted/plain"] });
+  await answers(world, world.say("with the first of them").messageId, /All is well/);
+  expect((await answers(world, world.say("/model").messageId, /plain/i)).text).not.toMatch(/approval/i);
+  await answers(world, world.say("/model scripted/approval").messageId, /no model/);
+});
+
 test.concurrent("a message during a turn is added to it, and has no card of its own", async () => {
   await using world = await startFeishu(server.url, { defaultModel: "scripted/slow" });
   world.say("go");

@@ -1,7 +1,8 @@
-import { buttonsOf, type InteractionField, type InteractionPayload, planInteraction } from "@foldcast/protocol-core/interaction";
+import { buttonsOf, type InteractionField, type InteractionPayload, planInteraction, renderFallback } from "@foldcast/protocol-core/interaction";
 import { type Locale, previewText } from "@foldcast/protocol-core/tools";
 import type { CardDocument } from "../platform/port.ts";
-import { plainInline } from "../card/markdown/inline.ts";
+import { maskMail } from "../card/index.ts";
+import { plainInline, plainText } from "../card/markdown/inline.ts";
 import { codeBlock } from "../card/markdown/code.ts";
 import { CHANNEL_TEXTS } from "../channel/texts.ts";
 
@@ -46,8 +47,25 @@ export function interactionCard({ key, payload, locale, settled, expiresInMinute
   return card;
 }
 
-function bodyElements({ body }: InteractionPayload): object[] {
+/** The same as a message of text, where Feishu takes no card: with the line to send for each choice. */
+export function interactionText(key: string, payload: InteractionPayload, locale: Locale): string {
+  if (payload.kind !== "command") return plainText(renderFallback({ ...payload, interactionId: key }, locale));
+  // What the channel itself puts up stands for commands, which are typed as they are.
+  return plainText([payload.title ?? "", payload.body, ...payload.actions.map(({ label, value }) => `${label}: ${value}`)].filter((line) => line !== "").join("\n"));
+}
+
+/** Without addresses of people. What comes back from a button or a form stays as it is. */
+export function maskedPayload(payload: InteractionPayload): InteractionPayload {
+  const hide = (text: string | null): string | null => (text === null ? null : maskMail(text));
+  return {
+    ...payload, title: hide(payload.title), body: maskMail(payload.body), actions: payload.actions.map((action) => ({ ...action, label: maskMail(action.label) })),
+    fields: payload.fields.map((field) => ({ ...field, label: maskMail(field.label), description: hide(field.description), options: field.options.map((option) => ({ ...option, label: maskMail(option.label) })) })),
+  };
+}
+
+function bodyElements({ body, kind }: InteractionPayload): object[] {
   if (body.trim() === "") return [];
+  if (kind === "command") return [{ tag: "markdown", content: body.split("\n").map((line) => `- ${plainInline(line)}`).join("\n") }];
   const { text, limit } = previewText(body, BODY_LIMITS);
   // Commands, folders and diffs: shown as they are, obeyed by nobody.
   const elements: object[] = [{ tag: "markdown", content: codeBlock(text, null) }];

@@ -1,17 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { InteractionAnswer } from "@foldcast/protocol-core/harness";
-import { changesOf, fromServerRequest, type InteractionAnswerResult, type InteractionPayload, mayAnswer, payloadOf, readEvent, renderFallback, toServerReply } from "@foldcast/protocol-core/interaction";
+import { changesOf, fromServerRequest, type InteractionAnswerResult, type InteractionPayload, mayAnswer, payloadInLocale, payloadOf, readEvent, toServerReply } from "@foldcast/protocol-core/interaction";
 import type { Locale } from "@foldcast/protocol-core/tools";
 import type { RequestId, ServerRequestMethod, ThreadItem } from "@foldcast/protocol-core/wire";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { z } from "zod";
+import { plainText } from "../card/markdown/inline.ts";
 import type { WriterClock } from "../card/writer.ts";
 import { CHANNEL_TEXTS } from "../channel/texts.ts";
 import { CHANNEL } from "../client/host-client.ts";
 import { type Place, sendOnce, type SendTimes, SEND_TIMES } from "../delivery/sender.ts";
 import type { Table } from "../ledger/documents.ts";
-import type { CardActionEvent, CardDocument, FeishuPort } from "../platform/port.ts";
-import { formAnswers, interactionCard } from "./card.ts";
+import type { CardActionEvent, CardDocument, FeishuPort, MessageBody, PersonIds } from "../platform/port.ts";
+import { formAnswers, interactionCard, interactionText, maskedPayload } from "./card.ts";
 import type { InteractionRow } from "./row.ts";
 
 export interface DeskDeps {
@@ -25,10 +26,21 @@ export interface DeskDeps {
   /** Answers a request of native Codex. False: there is no connection, and the answer did not leave. */
   readonly respond: (id: RequestId, result: object) => boolean;
   /** Carries out a command that a button stands for; resolves with what to say. */
-  readonly command: (text: string, from: { readonly chatId: string; readonly openId: string; readonly messageId: string }) => Promise<string>;
-  readonly nameOf: (openId: string) => Promise<string>;
+  readonly command: (text: string, press: Press) => Promise<string>;
+  readonly nameOf: (openId: string, chatId: string) => Promise<string>;
+  /** The open id of whoever pressed, by another id where the event has none; null = not known. */
+  readonly openIdOf: (ids: PersonIds) => string | null;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
   readonly sendTimes?: SendTimes;
+}
+
+/** A command's button that was pressed; `topicId`: of the topic that it stands in. */
+export interface Press {
+  readonly chatId: string;
+  readonly topicId: string | null;
+  readonly openId: string;
+  readonly messageId: string;
+  readonly eventId: string;
 }
 
 const ButtonValue = z.object({ interaction_id: z.string().min(1).max(64), action_id: z.string().max(200), action_value: z.string().max(4_000) });
@@ -85,7 +97,7 @@ export class InteractionDesk {
     const own = isJsonObject(params["foldcast"]) ? (params["foldcast"]["interaction"] as InteractionPayload | undefined) : undefined;
     const read = fromServerRequest(method, params, item);
     const here = read === null ? null : payloadOf(read, { interactionId: own?.interactionId ?? String(id), expiresAt: own?.expiresAt ?? null, locale: this.#deps.locale, changes: changesOf(read, item) });
-    const payload = own === undefined ? here : here !== null && saysTheSame(here, own) ? here : own;
+    const payload = own === undefined ? here : here !== null && saysTheSame(here, own) ? here : payloadInLocale(own, this.#deps.locale);
     if (payload === null) return false;
     const known = this.#byRequest.get(id)?.key;
     if (known !== undefined) {
@@ -104,7 +116,7 @@ export class InteractionDesk {
     const key = `i${randomBytes(12).toString("hex")}`;
     const row: InteractionRow = {
       requestId: to.requestId, native: to.native === null ? null : { method: to.native.method, params: to.native.params }, threadId: to.threadId, chatId: to.place.chatId, messageId: null, triedAt: null,
-      startedBy: to.startedBy, expiresAt: payload.expiresAt, payload, state: "open", outcome: null, by: null, shown: false,
+      startedBy: to.startedBy, expiresAt: payload.expiresAt, payload, state: "open", outcome: null, by: null, shown: false, form: "card", maskMail: false,
     };
     this.#put(key, row);
     if (to.requestId !== null) this.#byRequest.set(to.requestId, { key, threadId: to.threadId });
@@ -121,24 +133,30 @@ export class InteractionDesk {
     }
   }
 
+  /** As a card, else as text with lines to type; again and again as long as nobody can say whether it arrived. */
   async #sendForms(key: string, place: Place): Promise<void> {
-    const { port, clock, log, sendTimes, locale } = this.#deps;
+    const { port, clock, log, sendTimes } = this.#deps;
     const times = sendTimes ?? SEND_TIMES;
-    for (const form of ["card", "text"] as const) {
-      const row = this.#row(key);
-      if (row === null || row.messageId !== null) return;
-      const mark = key.slice(0, 10);
-      const body = form === "card" ? { type: "card" as const, card: this.#card(key, row) } : { type: "text" as const, text: renderFallback({ ...row.payload, interactionId: key }, locale) };
-      const result = await sendOnce({ port, clock, log, times, isClosed: () => this.#closed }, { place, body, uuid: `${key}-${form[0]!}`, mark, triedAt: row.triedAt, note: (triedAt) => this.#change(key, { triedAt }) });
+    for (let row = this.#row(key); row !== null && row.messageId === null; row = this.#row(key)) {
+      const { form, maskMail } = row;
+      const result = await sendOnce({ port, clock, log, times, isClosed: () => this.#closed }, {
+        place, body: this.#body(key, row), uuid: `${key}-${form[0]!}${maskMail ? "m" : ""}`, mark: key.slice(0, 10), triedAt: row.triedAt, note: (triedAt) => this.#change(key, { triedAt }),
+      });
       if (result.kind === "sent") {
         this.#change(key, { messageId: result.messageId });
         // It may have been settled while it was on its way.
         if (this.#row(key)?.state === "settled") void this.#showSettled(key);
-        return;
-      }
-      if (result.kind === "uncertain") return;
-      this.#change(key, { triedAt: null });
+      } else if (result.kind === "uncertain") {
+        if (this.#row(key)?.state === "settled") return;
+        await clock.sleep(times.maxBackoffMs);
+      } else if (result.refusal.kind === "audit" && !maskMail) this.#change(key, { maskMail: true, triedAt: null });
+      else if (form === "card") this.#change(key, { form: "text", triedAt: null });
+      else return;
     }
+  }
+
+  #body(key: string, row: InteractionRow): MessageBody {
+    return row.form === "card" ? { type: "card", card: this.#card(key, row) } : { type: "text", text: interactionText(key, shownPayload(row), this.#deps.locale) };
   }
 
   /**
@@ -191,13 +209,13 @@ export class InteractionDesk {
     if (!read.success) return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
     const { interaction_id: key, action_id: actionId, action_value: actionValue } = read.data;
     const row = this.#row(key);
-    const openId = event.operator.openId;
+    const openId = this.#deps.openIdOf(event.operator);
     if (row === null || openId === null || row.chatId !== event.chatId || (row.messageId !== null && row.messageId !== event.messageId)) {
       return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
     }
     if (!this.#mayPress(row, openId)) return this.#reply(event, { toast: { type: "error", content: toast.refused } });
     if (row.requestId === null && row.payload.kind === "command") {
-      const said = this.#deps.command(actionValue, { chatId: row.chatId, openId, messageId: event.messageId });
+      const said = this.#deps.command(actionValue, { chatId: row.chatId, topicId: row.threadId, openId, messageId: event.messageId, eventId: event.eventId });
       const inTime = await this.#withinPatience(said);
       return this.#reply(event, { toast: { type: "info", content: (inTime ?? toast.working).slice(0, 200) } });
     }
@@ -239,7 +257,7 @@ export class InteractionDesk {
   async #take(key: string, row: InteractionRow, given: { readonly actionId: string; readonly actionValue: string; readonly openId: string; readonly at: number }): Promise<InteractionAnswerResult> {
     const result = row.native === null ? await this.#ofServer(row, given) : this.#ofNative(row, row.native, given);
     if (result.status === "accepted" && result.open.length === 0) {
-      const by = await this.#deps.nameOf(given.openId);
+      const by = await this.#deps.nameOf(given.openId, row.chatId);
       this.#settle(key, outcomeOf(given), by);
     } else if (result.status === "late" || result.status === "expired" || result.status === "unknown") {
       const told = this.#told.get(key) ?? { outcome: result.status === "late" ? "elsewhere" : result.status, by: null };
@@ -276,15 +294,22 @@ export class InteractionDesk {
     if (!this.#clicked.has(key)) void this.#showSettled(key);
   }
 
-  /** By the message's id: silent, idempotent, good for fourteen days. */
+  /** A card by the message's id: silent, idempotent, good for fourteen days. A text cannot be changed so: another one follows it. */
   async #showSettled(key: string): Promise<void> {
     if (this.#closed) return;
     const { port, clock } = this.#deps;
     for (let tries = 0; tries < PATCH_TRIES && !this.#isOver(); tries += 1) {
       const row = this.#row(key);
       if (row?.messageId == null || row.shown) return;
-      const outcome = await port.patchMessageCard(row.messageId, this.#card(key, row), { chatId: row.chatId, priority: "final" });
+      const options = { chatId: row.chatId, priority: "final" } as const;
+      const outcome = row.form === "card"
+        ? await port.patchMessageCard(row.messageId, this.#card(key, row), options)
+        : await port.replyMessage({ messageId: row.messageId, body: { type: "text", text: plainText(settledLine(row, this.#deps.locale)) }, inThread: false, uuid: `${key}-s` }, options);
       if (this.#isOver()) return;
+      if (outcome.kind === "refused" && outcome.refusal.kind === "audit" && !row.maskMail) {
+        this.#change(key, { maskMail: true });
+        continue;
+      }
       if (outcome.kind === "ok" || (outcome.kind === "refused" && !outcome.refusal.retryable && outcome.refusal.kind !== "cardBusy" && outcome.refusal.kind !== "unreachable")) return this.#change(key, { shown: true });
       await clock.sleep(Math.min(400 * 2 ** tries, 10_000));
     }
@@ -296,10 +321,9 @@ export class InteractionDesk {
 
   #card(key: string, row: InteractionRow): CardDocument {
     const { locale, clock } = this.#deps;
-    const { outcomes } = CHANNEL_TEXTS[locale];
-    const outcome = row.outcome === null ? null : ((outcomes as Readonly<Record<string, string>>)[row.outcome] ?? row.outcome);
     const minutes = row.expiresAt === null ? null : Math.max(1, Math.round((row.expiresAt - clock.now()) / 60_000));
-    return interactionCard({ key, payload: row.payload, locale, settled: outcome === null ? null : { outcome, by: row.by }, expiresInMinutes: minutes });
+    const outcome = outcomeWord(row, locale);
+    return interactionCard({ key, payload: shownPayload(row), locale, settled: outcome === null ? null : { outcome, by: row.by }, expiresInMinutes: minutes });
   }
 
   async #withinPatience<T>(work: Promise<T>): Promise<T | null> {
@@ -319,6 +343,18 @@ export class InteractionDesk {
   #put(key: string, row: InteractionRow): void {
     if (!this.#closed) this.#deps.table.put(key, row);
   }
+}
+
+function shownPayload({ payload, maskMail: isMasked }: InteractionRow): InteractionPayload {
+  return isMasked ? maskedPayload(payload) : payload;
+}
+
+function outcomeWord({ outcome }: InteractionRow, locale: Locale): string | null {
+  return outcome === null ? null : ((CHANNEL_TEXTS[locale].outcomes as Readonly<Record<string, string>>)[outcome] ?? outcome);
+}
+
+function settledLine(row: InteractionRow, locale: Locale): string {
+  return [outcomeWord(row, locale) ?? "", ...(row.by === null ? [] : [CHANNEL_TEXTS[locale].settledBy(row.by)])].join(" · ");
 }
 
 function outcomeOf({ actionValue }: { readonly actionValue: string }): string {

@@ -26,5 +26,9 @@ export const InteractionRow = z.object({
   outcome: z.string().nullable(),
   by: z.string().nullable(),
   shown: z.boolean(),
+  /** How it was sent: a card can be changed when it is settled, a text is followed by another one. */
+  form: z.enum(["card", "text"]).default("card"),
+  /** Feishu refused a mail address in it. */
+  maskMail: z.boolean().default(false),
 });
 export type InteractionRow = z.infer<typeof InteractionRow>;

@@ -1,5 +1,5 @@
 import type { TurnCard, TurnElement } from "./document.ts";
-import { readBlocks } from "./markdown/blocks.ts";
+import { readBlocks, tablesIn } from "./markdown/blocks.ts";
 
 /** What Feishu counts of a card. `bytes`: UTF-8 bytes of the serialised request that carries it. */
 export interface CardSize {
@@ -46,5 +46,5 @@ function count(elements: readonly TurnElement[], depth: number, into: { elements
 
 /** A table that is shown as code is none. */
 function countTables(content: string): number {
-  return content.includes("|") ? readBlocks(content).filter(({ kind }) => kind === "table").length : 0;
+  return content.includes("|") ? readBlocks(content).reduce((sum, block) => sum + tablesIn(block), 0) : 0;
 }

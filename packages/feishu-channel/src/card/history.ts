@@ -3,7 +3,7 @@ import { markdown, panel, type TurnElement } from "./document.ts";
 import type { Level } from "./levels.ts";
 import { codeBlock } from "./markdown/code.ts";
 import { plainInline } from "./markdown/inline.ts";
-import { type MarkdownAllowance, safeMarkdown } from "./markdown/safe.ts";
+import { followedBy, ledBy, type MarkdownAllowance, safeMarkdown } from "./markdown/safe.ts";
 import type { TurnCardInput } from "./render.ts";
 import { CARD_TEXTS } from "./texts.ts";
 import { toolPanel, toolTitle, type ToolUnit } from "./tool-panel.ts";
@@ -89,7 +89,8 @@ function loose(unit: Unit, { input, level, allowance }: HistoryStyle): TurnEleme
     case "reasoning": {
       const { text, limit } = previewText(unit.text, { chars: level.reasoningChars, lines: 80 });
       if (text.trim() === "") return [];
-      return [markdown(unit.key, `💭 ${safeMarkdown(text, allowance)}${limit === null ? "" : " …"}`, "notation")];
+      const shown = ledBy("💭", safeMarkdown(text, allowance));
+      return [markdown(unit.key, limit === null ? shown : followedBy(shown, "…"), "notation")];
     }
     case "compaction":
       return [markdown(unit.key, texts.compacted, "notation")];

@@ -42,7 +42,7 @@ export function layoutTurn(input: TurnCardInput, known: readonly PageBreak[] = [
       rest = after;
       continue;
     }
-    const whole = renderFitting(input, verdict, { units: rest, number, isLast: true }, limits);
+    const whole = isFarTooMuch(rest, limits) ? null : renderFitting(input, verdict, { units: rest, number, isLast: true }, limits);
     if (whole !== null) {
       cards.push(whole);
       return { cards, breaks };
@@ -89,10 +89,17 @@ function closedCard(input: TurnCardInput, verdict: FoldVerdict, page: Page, limi
   return renderFitting(input, verdict, page, limits) ?? renderPage(input, verdict, page, LAST_RESORT);
 }
 
+/** Texts are shown in full at each level, and take about as much room as they are long: of far longer ones nothing need be drawn to know. */
+function isFarTooMuch(units: readonly Unit[], { bytes }: CardSize): boolean {
+  let length = 0;
+  for (const unit of units) if (unit.kind === "text") length += unit.text.length;
+  return length > 2 * bytes;
+}
+
 /** The break after as many units as fit on a closed card, the last of them cut when it is a text. */
 function longestPrefix(input: TurnCardInput, verdict: FoldVerdict, units: readonly Unit[], number: number, limits: CardSize): PageBreak {
   const isHeld = (held: readonly Unit[]): boolean =>
-    fits(measure(renderPage(input, verdict, { units: held, number, isLast: false }, LEVELS[CLOSING_LEVEL]!)), limits);
+    !isFarTooMuch(held, limits) && fits(measure(renderPage(input, verdict, { units: held, number, isLast: false }, LEVELS[CLOSING_LEVEL]!)), limits);
   let low = 0;
   let high = units.length;
   while (low < high) {

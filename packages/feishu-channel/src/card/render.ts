@@ -7,7 +7,7 @@ import { duration } from "./duration.ts";
 import { historyElements } from "./history.ts";
 import type { Level } from "./levels.ts";
 import { plainInline } from "./markdown/inline.ts";
-import { type MarkdownAllowance, safeMarkdown } from "./markdown/safe.ts";
+import { ledBy, type MarkdownAllowance, safeMarkdown } from "./markdown/safe.ts";
 import { planBlock } from "./plan-block.ts";
 import { CARD_TEXTS, endWord } from "./texts.ts";
 import { toolTitle } from "./tool-panel.ts";
@@ -57,7 +57,7 @@ export function renderPage(input: TurnCardInput, verdict: FoldVerdict, page: Pag
   for (const [index, section] of sections.entries()) {
     if (section.kind === "outside") {
       const shown = answers.get(section.unit.key) ?? "";
-      const content = section.unit.kind === "text" && section.unit.role === "steer" ? `**${texts.steer}** ${shown}` : shown;
+      const content = section.unit.kind === "text" && section.unit.role === "steer" ? ledBy(`**${texts.steer}**`, shown) : shown;
       elements.push(markdown(section.unit.key, content));
       continue;
     }

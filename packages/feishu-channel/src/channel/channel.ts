@@ -6,8 +6,10 @@ import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
 import type { Notification, RequestId, Thread, ThreadItem, Turn, UserInput } from "@foldcast/protocol-core/wire";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { z } from "zod";
-import { InteractionDesk } from "../approvals/desk.ts";
+import { InteractionDesk, type Press } from "../approvals/desk.ts";
 import { InteractionRow } from "../approvals/row.ts";
+import { maskMail } from "../card/index.ts";
+import { plainText } from "../card/markdown/inline.ts";
 import { WRITER_TIMES, type WriterClock } from "../card/writer.ts";
 import { CHANNEL, HostClient } from "../client/host-client.ts";
 import { TurnRecord } from "../delivery/record.ts";
@@ -20,7 +22,7 @@ import type { Documents, Table } from "../ledger/documents.ts";
 import type { CardActionEvent, FeishuEvent, FeishuPort, MessageReceivedEvent } from "../platform/port.ts";
 import { takeAttachment } from "./attachments.ts";
 import { Beginning, Binding, InboxRow, sessionKey } from "./binding.ts";
-import { runCommand } from "./commands.ts";
+import { modelOfNewThread, runCommand } from "./commands.ts";
 import type { FeishuSettings } from "./config.ts";
 import { isUnknownThread, whyNot, wordsOf } from "./errors.ts";
 import { Follower } from "./follower.ts";
@@ -40,6 +42,8 @@ export interface ChannelOptions {
 }
 
 const MAX_SEEN = 20_000;
+/** Characters. */
+const MAX_TOAST = 120;
 const READY_MS = 20_000;
 /** Of a thread that is joined: the running one, and what may have ended while nobody was connected. */
 const TURNS_AT_ONCE = 5;
@@ -85,8 +89,9 @@ export class FeishuChannel {
       port: options.port, table: documents.table("interaction", InteractionRow), clock, locale: settings.locale, approvers: settings.approvers, log,
       answer: (params) => this.#client.request<InteractionAnswerResult>("foldcast/interaction/answer", params),
       respond: (id, result) => this.#client.respond(id, result),
-      command: (text, from) => this.#pressCommand(text, from),
-      nameOf: (openId) => this.#nameOf(openId),
+      command: (text, press) => this.#pressCommand(text, press),
+      openIdOf: ({ openId, userId, unionId }) => openId ?? [userId, unionId].flatMap((id) => (id === null ? [] : [this.#facts.get(`person:${id}`)])).find((id) => id !== null) ?? null,
+      nameOf: (openId, chatId) => this.#nameOf(openId, chatId),
     });
   }
 
@@ -296,8 +301,14 @@ export class FeishuChannel {
       state: "waiting", messageId: event.messageId, chatId: event.chatId, chatType: event.chatType, openId: event.sender.openId, createTimeMs: event.createTimeMs, messageType: event.messageType,
       content: event.content, mentions: event.mentions.map((mention) => ({ ...mention })), rootId: event.rootId, parentId: event.parentId, threadId: event.threadId,
     };
+    this.#notePerson(event.sender);
     // Events come twice and late; the first one is carried out.
     if (this.#inbox.claim(event.messageId, row)) this.#enqueue(row);
+  }
+
+  /** Some clicks carry no open id: then the person is known by another id of a message of theirs. */
+  #notePerson({ openId, userId, unionId }: MessageReceivedEvent["sender"]): void {
+    for (const id of [userId, unionId]) if (openId !== null && id !== null && this.#facts.get(`person:${id}`) === null) this.#facts.put(`person:${id}`, openId);
   }
 
   /** Messages of one session one after the other, of different ones side by side. */
@@ -395,7 +406,7 @@ export class FeishuChannel {
       }
     }
     const { settings } = this.#options;
-    const model = binding.model ?? settings.defaultModel;
+    const model = await modelOfNewThread(binding.model ?? settings.defaultModel, settings.models, (method, params) => this.#client.request(method, params));
     const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/start", { cwd: binding.cwd ?? settings.cwd, ...(model === null ? {} : { model }) });
     const next = { ...this.#bindingOf(row), threadId: opened.thread.id };
     this.#bindings.put(key, next);
@@ -423,21 +434,32 @@ export class FeishuChannel {
     return runCommand(name, argument, {
       request: (method, params) => this.#client.request(method, params),
       texts: this.#texts, binding, defaultCwd: settings.cwd, defaultModel: settings.defaultModel,
-      folders: settings.folders.length > 0 ? settings.folders : [settings.cwd],
+      folders: [settings.cwd, ...settings.folders], models: settings.models, isNamed: this.#isNamed(openId),
       bind: (changes) => this.#bindings.put(key, { ...this.#bindingOf(row), ...changes }),
       follower: async () => (binding.threadId === null ? null : this.#join(binding.threadId, false, binding)),
       offer: (payload: InteractionPayload) => this.#desk.open(payload, { requestId: null, native: null, threadId: row.threadId, place, startedBy: openId }),
     });
   }
 
-  /** A button of a list that the channel put up. */
-  async #pressCommand(text: string, { chatId, openId, messageId }: { readonly chatId: string; readonly openId: string; readonly messageId: string }): Promise<string> {
+  /** By the operator, or by having claimed the bot. */
+  #isNamed(openId: string): boolean {
+    const { allowUsers, approvers } = this.#options.settings;
+    return allowUsers.includes(openId) || approvers.includes(openId) || this.#facts.get("owner") === openId;
+  }
+
+  /** A button of a list that the channel put up. What is longer than a toast comes as a message. */
+  async #pressCommand(text: string, { chatId, topicId, openId, messageId, eventId }: Press): Promise<string> {
     const typed = readTyped(text);
-    if (typed.kind !== "command") return this.#texts.toast.unknown;
+    const { toast, failed } = this.#texts;
+    if (typed.kind !== "command") return toast.unknown;
+    const row = { chatId, threadId: topicId, messageId };
     try {
-      return (await this.#command({ chatId, threadId: null, messageId }, openId, typed.name, typed.argument, { chatId, replyTo: messageId, inThread: false })) ?? this.#texts.toast.accepted;
+      const said = await this.#command(row, openId, typed.name, typed.argument, { chatId, replyTo: messageId, inThread: topicId !== null });
+      if (said === null || (said.length <= MAX_TOAST && !said.includes("\n"))) return said ?? toast.accepted;
+      await this.#say(row, said, eventId);
+      return toast.accepted;
     } catch (error) {
-      return this.#texts.failed(wordsOf(error));
+      return failed(wordsOf(error));
     }
   }
 
@@ -447,17 +469,24 @@ export class FeishuChannel {
     return this.#desk.click(event).catch((error: unknown) => this.#options.log("a click could not be carried out", { reason: wordsOf(error) }));
   }
 
-  async #say(row: Pick<InboxRow, "messageId" | "chatId" | "threadId">, text: string): Promise<void> {
+  /** `cause`: the message or press that is answered; each answer to it is sent once. */
+  async #say(row: Pick<InboxRow, "messageId" | "chatId" | "threadId">, text: string, cause = row.messageId): Promise<void> {
     const { port, clock, log } = this.#options;
-    await sendOnce({ port, clock, log, times: SEND_TIMES, isClosed: () => false }, {
-      place: { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null }, body: { type: "text", text: text.replaceAll(/<(?=\/?(?:at|person)\b)/gi, "‹") },
-      uuid: sayingId(row.messageId, text), mark: JSON.stringify(text).slice(1, -1), triedAt: null, note: () => undefined,
+    const send = (shown: string): ReturnType<typeof sendOnce> => sendOnce({ port, clock, log, times: SEND_TIMES, isClosed: () => this.#closed }, {
+      place: { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null }, body: { type: "text", text: plainText(shown) },
+      uuid: sayingId(cause, shown), mark: JSON.stringify(shown).slice(1, -1), triedAt: null, note: () => undefined,
     });
+    const result = await send(text);
+    if (result.kind === "refused" && result.refusal.kind === "audit") await send(maskMail(text));
   }
 
-  async #nameOf(openId: string): Promise<string> {
-    const outcome = await this.#options.port.userInfo(openId);
-    return outcome.kind === "ok" && outcome.value.name !== null ? outcome.value.name : openId.slice(0, 8);
+  /** Names of people may be closed to the app, and those of a chat's members open. */
+  async #nameOf(openId: string, chatId: string): Promise<string> {
+    const { port } = this.#options;
+    const outcome = await port.userInfo(openId);
+    if (outcome.kind === "ok" && outcome.value.name !== null) return outcome.value.name;
+    const members = await port.chatMembers(chatId);
+    return (members.kind === "ok" ? members.value.find((member) => member.openId === openId)?.name : null) ?? openId.slice(0, 8);
   }
 }
 

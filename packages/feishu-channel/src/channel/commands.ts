@@ -1,8 +1,9 @@
+import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { InteractionPayload } from "@foldcast/protocol-core/interaction";
 import { previewText } from "@foldcast/protocol-core/tools";
 import type { Thread, Turn } from "@foldcast/protocol-core/wire";
-import { isInFolders } from "../inbound/access.ts";
+import { isInFolders, isModelAllowed } from "../inbound/access.ts";
 import type { CommandName } from "../inbound/command.ts";
 import type { Binding } from "./binding.ts";
 import type { Follower } from "./follower.ts";
@@ -18,6 +19,10 @@ export interface CommandDeps {
   /** The thread of this chat, loaded; null when there is none. */
   readonly follower: () => Promise<Follower | null>;
   readonly folders: readonly string[];
+  /** Ids of models or harnesses; none = all. */
+  readonly models: readonly string[];
+  /** The person was let in by name, not as a member of a chat: threads of any folder may be theirs. */
+  readonly isNamed: boolean;
   readonly defaultCwd: string;
   readonly defaultModel: string | null;
   /** Puts up buttons, each of which is a command. */
@@ -25,13 +30,17 @@ export interface CommandDeps {
 }
 
 const MAX_BUTTONS = 20;
+const MAX_THREADS = 10;
+/** Commands that need no words. */
+const BUTTONS = ["new", "threads", "model", "stop", "status", "history", "fork"] as const;
 
 /** Carries a command out; gives what to say, null where a card says it. Rejects with the server's words. */
 export async function runCommand(name: CommandName, argument: string, deps: CommandDeps): Promise<string | null> {
   const { texts, bind, binding, request } = deps;
   switch (name) {
     case "help":
-      return texts.help;
+      deps.offer({ ...offerOf(texts.commands, BUTTONS.map((command) => ({ label: texts.buttons[command], command: `/${command}` }))), body: texts.help });
+      return null;
     case "new":
       bind({ threadId: null });
       return texts.newThread;
@@ -56,7 +65,7 @@ export async function runCommand(name: CommandName, argument: string, deps: Comm
       if (follower === null) return texts.noThread;
       const limit = Math.min(Math.max(Number.parseInt(argument, 10) || 5, 1), 10);
       const { data } = await request<{ data: Turn[] }>("thread/turns/list", { threadId: follower.view.id, limit, sortDirection: "desc", itemsView: "summary" });
-      return `${texts.history}\n\n${data.toReversed().map(turnLine).join("\n\n")}`;
+      return `${texts.history}\n\n${data.toReversed().map((turn) => turnLine(turn, texts)).join("\n\n")}`;
     }
     case "fork": {
       const follower = await deps.follower();
@@ -75,18 +84,27 @@ export async function runCommand(name: CommandName, argument: string, deps: Comm
     case "cwd": {
       if (argument === "") return texts.cwdIs(binding.cwd ?? deps.defaultCwd);
       const path = resolve(isAbsolute(argument) ? argument : resolve(binding.cwd ?? deps.defaultCwd, argument));
-      if (!isInFolders(deps.folders, path)) return texts.cwdRefused(deps.folders.join(", "));
+      if (!isInFolders(deps.folders, path) || !isInFolders(deps.folders.map(real), real(path))) return texts.cwdRefused(deps.folders.join(", "));
       bind({ cwd: path, threadId: null });
       return texts.cwdNext(path);
     }
   }
 }
 
-function turnLine({ items, status }: Turn): string {
+/** Without links on the way, as far as this machine has the folder. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function turnLine({ items, status }: Turn, texts: Texts): string {
   const prompt = items.find((item) => item.type === "userMessage");
   const answer = items.findLast((item) => item.type === "agentMessage");
   const asked = prompt?.type === "userMessage" ? prompt.content.map((part) => (part.type === "text" ? part.text : "🖼️")).join(" ") : "";
-  const said = answer?.type === "agentMessage" ? answer.text : status;
+  const said = answer?.type === "agentMessage" ? answer.text : texts.states[status];
   return `› ${cut(asked, 80)}\n${cut(said, 200)}`;
 }
 
@@ -102,17 +120,23 @@ function offerOf(title: string, choices: readonly { readonly label: string; read
   };
 }
 
-async function listThreads(argument: string, { request, texts, bind, offer }: CommandDeps): Promise<string | null> {
-  const { data } = await request<{ data: Thread[] }>("thread/list", { limit: 10, sortKey: "updated_at", sourceKinds: ["cli", "vscode", "exec", "appServer", "unknown"] });
-  if (data.length === 0) return texts.noThreads;
+async function listThreads(argument: string, deps: CommandDeps): Promise<string | null> {
+  const { request, texts, bind, offer } = deps;
+  const listed = await request<{ data: Thread[] }>("thread/list", { limit: deps.isNamed ? MAX_THREADS : 100, sortKey: "updated_at", sourceKinds: ["cli", "vscode", "exec", "appServer", "unknown"] });
+  const data = listed.data.filter((thread) => mayUse(thread, deps)).slice(0, MAX_THREADS);
   if (argument !== "") {
     const chosen = data.find(({ id }) => id === argument) ?? data[Number(argument) - 1] ?? (await readThread(argument, request));
-    if (chosen === null) return texts.noSuchThread;
+    if (chosen === null || !mayUse(chosen, deps)) return texts.noSuchThread;
     bind({ threadId: chosen.id });
     return texts.resumed(titleOf(chosen));
   }
+  if (data.length === 0) return texts.noThreads;
   offer(offerOf(texts.threads, data.map((thread, index) => ({ label: `${index + 1}. ${titleOf(thread)}`, command: `/threads ${thread.id}` }))));
   return null;
+}
+
+function mayUse({ cwd, model }: Pick<Thread, "cwd" | "model">, { folders, models, isNamed }: CommandDeps): boolean {
+  return (isNamed || isInFolders(folders, cwd)) && (model === null || isModelAllowed(models, model));
 }
 
 async function readThread(threadId: string, request: CommandDeps["request"]): Promise<Thread | null> {
@@ -129,7 +153,7 @@ function titleOf({ name, preview, id }: Thread): string {
 
 async function chooseModel(argument: string, deps: CommandDeps): Promise<string | null> {
   const { request, texts, bind, offer, binding } = deps;
-  const { data } = await request<{ data: { model: string; displayName: string }[] }>("model/list", { limit: 100 });
+  const data = (await request<{ data: { model: string; displayName: string }[] }>("model/list", { limit: 100 })).data.filter(({ model }) => isModelAllowed(deps.models, model));
   if (argument === "") {
     offer(offerOf(texts.models, data.map(({ model, displayName }) => ({ label: displayName, command: `/model ${model}` }))));
     return null;
@@ -147,4 +171,13 @@ async function chooseModel(argument: string, deps: CommandDeps): Promise<string 
     bind({ ...binding, model: argument, threadId: null });
     return texts.modelNextThread(argument);
   }
+}
+
+/** The model of a new thread: the one that is wanted, else the first of those that may be used; null = the server's own choice. */
+export async function modelOfNewThread(wanted: string | null, models: readonly string[], request: CommandDeps["request"]): Promise<string | null> {
+  if (models.length === 0 || (wanted !== null && isModelAllowed(models, wanted))) return wanted;
+  const { data } = await request<{ data: { model: string }[] }>("model/list", { limit: 100 });
+  const first = data.find(({ model }) => isModelAllowed(models, model));
+  if (first === undefined) throw new Error(`none of these models is there: ${models.join(", ")}`);
+  return first.model;
 }

@@ -19,7 +19,10 @@ export const FeishuSettings = z.object({
   groups: z.enum(["mention", "all"]).default("mention"),
   defaultModel: z.string().nullable().default(null),
   cwd: z.string(),
+  /** Where else agents may work. */
   folders: z.array(z.string()).default([]),
+  /** Ids of models or of harnesses that may be used; none named = all. */
+  models: z.array(z.string()).default([]),
   locale: z.enum(["zh", "en"]).default("zh"),
   /** Between two writes of a running card. */
   writeIntervalMs: z.number().positive().default(500),
@@ -58,6 +61,7 @@ export function environmentFeishu(environment: Readonly<Record<string, string | 
   take("CLAIM", "claim", (text) => text === "1" || text === "true");
   take("GROUPS", "groups", plain);
   take("FOLDERS", "folders", (text) => list.parse(text));
+  take("MODELS", "models", (text) => list.parse(text));
   for (const [name, key] of [["WRITE_INTERVAL_MS", "writeIntervalMs"], ["REOPEN_MS", "reopenMs"], ["RETRY_MS", "retryMs"], ["STALE_MS", "staleMs"], ["IDLE_MS", "idleMs"], ["LEDGER_AGE_MS", "ledgerAgeMs"], ["PING_AFTER_MS", "pingAfterMs"]] as const) take(name, key, Number);
   return found;
 }

@@ -72,7 +72,6 @@ export class Follower {
   /** The turn that a message began, as the answer to its request or the thread says: noted now, whatever has told of it so far. */
   begin(turnId: string, clientId: string): void {
     const beginning = this.#take(clientId);
-    if (this.preview === "" && beginning !== null) this.preview = beginning.title;
     if (!this.#deliveries.has(turnId) && this.#deps.delivery.table.get(turnId) === null) this.#add(this.#newRecord(turnId, beginning));
     this.draw(turnId);
   }
@@ -159,6 +158,7 @@ export class Follower {
     const beginning = beginnings.get(clientId);
     if (beginning === null || beginning.threadId !== this.view.id) return null;
     beginnings.delete(clientId);
+    if (this.preview === "") this.preview = beginning.title;
     return beginning;
   }
 

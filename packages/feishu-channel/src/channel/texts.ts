@@ -8,6 +8,10 @@ interface ChannelTexts {
   unsupported(kind: string): string;
   unknownCommand(name: string): string;
   help: string;
+  commands: string;
+  buttons: Readonly<Record<"new" | "threads" | "model" | "stop" | "status" | "history" | "fork", string>>;
+  /** Of a turn without an answer. */
+  states: Readonly<Record<"inProgress" | "completed" | "interrupted" | "failed", string>>;
   newThread: string;
   noThread: string;
   notRunning: string;
@@ -57,6 +61,9 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
       "/new 开始新会话", "/threads 列出会话，点按钮恢复", "/model 选择模型", "/stop 中断当前回合", "/status 当前状态", "/history 最近的回合", "/fork 分叉当前会话", "/rename 名称 重命名", "/cwd 目录 更换工作目录",
       "//文本 发送以斜杠开头的文本",
     ].join("\n"),
+    commands: "命令",
+    buttons: { new: "新会话", threads: "会话列表", model: "选择模型", stop: "中断", status: "状态", history: "最近的回合", fork: "分叉" },
+    states: { inProgress: "运行中", completed: "没有最终回复", interrupted: "已中断", failed: "失败" },
     newThread: "下一条消息将开始新会话。",
     noThread: "这里还没有会话，发送一条消息即可开始。",
     notRunning: "当前没有正在运行的回合。",
@@ -104,6 +111,9 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
       "/new begin a new thread", "/threads list threads; a button resumes one", "/model choose a model", "/stop interrupt the turn", "/status what runs here", "/history the last turns", "/fork fork this thread",
       "/rename NAME", "/cwd FOLDER where agents work", "//text send a text that begins with a slash",
     ].join("\n"),
+    commands: "Commands",
+    buttons: { new: "New thread", threads: "Threads", model: "Model", stop: "Stop", status: "Status", history: "History", fork: "Fork" },
+    states: { inProgress: "Running", completed: "No final answer", interrupted: "Interrupted", failed: "Failed" },
     newThread: "The next message begins a new thread.",
     noThread: "There is no thread here yet; send a message to begin one.",
     notRunning: "No turn is running.",

@@ -1,19 +1,17 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { messageItem } from "../card/testing.ts";
 import { planFaults, seeded, type FakeFeishu } from "../fake/index.ts";
-import { startPortOnFake, type PortOnFake } from "../platform/testing.ts";
+import { startPortOnFake, until, type PortOnFake } from "../platform/testing.ts";
 import { newTurnRecord, TurnRecord } from "./record.ts";
 import { memoryTable, stateOf, story } from "./testing.ts";
 import { TurnDelivery, type DeliveryDeps, type DeliveryResult } from "./turn-delivery.ts";
 
-const worlds: PortOnFake[] = [];
-afterEach(async () => {
-  await Promise.all(worlds.splice(0).map((world) => world.close()));
-});
+type AtTheEnd = (close: () => Promise<void>) => void;
 
-async function setUp(): Promise<{ world: PortOnFake; deps: DeliveryDeps; record: TurnRecord }> {
+/** Its end comes with the test's: tests run side by side, since they wait more than they work. */
+async function setUp(atTheEnd: AtTheEnd): Promise<{ world: PortOnFake; deps: DeliveryDeps; record: TurnRecord }> {
   const world = await startPortOnFake({ config: { requestTimeoutMs: 1_500 } });
-  worlds.push(world);
+  atTheEnd(() => world.close());
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 1_100)));
   const times = { intervalMs: 120, reopenMs: 8 * 60_000, backoffMs: 30, maxBackoffMs: 400 };
   const deps: DeliveryDeps = {
@@ -39,16 +37,16 @@ async function settle(delivery: TurnDelivery, state: Parameters<TurnDelivery["fi
   return "later";
 }
 
-describe("the delivery of a turn", () => {
-  it("is one card from the first word to the folded answer", async () => {
-    const { world, deps, record } = await setUp();
+describe.concurrent("the delivery of a turn", () => {
+  it("is one card from the first word to the folded answer", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const delivery = new TurnDelivery(deps, record);
     const states = story(seeded(3), "The answer is 42.");
     for (const state of states.slice(0, -1)) {
       delivery.show(state);
       await deps.clock.sleep(130);
     }
-    expect(streaming(world.fake, world.chatId)).toBe(1);
+    await until(() => streaming(world.fake, world.chatId) === 1, "the card");
     await expect(delivery.finish(states.at(-1)!)).resolves.toBe("delivered");
     const { messages } = world.fake.chat({ chatId: world.chatId });
     expect(messages).toHaveLength(1);
@@ -57,31 +55,31 @@ describe("the delivery of a turn", () => {
     expect(world.fake.advice()).toEqual([]);
   });
 
-  it("sends the answer as messages of their own when the card was taken back", async () => {
-    const { world, deps, record } = await setUp();
+  it("sends the answer as messages of their own when the card was taken back", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const delivery = new TurnDelivery(deps, record);
     delivery.show(stateOf([messageItem("m", "Half")]));
-    await deps.clock.sleep(300);
+    await until(() => streaming(world.fake, world.chatId) === 1, "the card");
     const [card] = world.fake.chat({ chatId: world.chatId }).messages;
     world.fake.takeBack({ messageId: card!.messageId });
     await expect(settle(delivery, stateOf([messageItem("m", "Half of the whole.", "final_answer")], "completed"))).resolves.toMatch(/delivered/);
     expect(chatText(world.fake, world.chatId).match(/Half of the whole\./g) ?? []).toHaveLength(1);
   });
 
-  it("masks mail addresses when the server refuses them, and only then", async () => {
-    const { world, deps, record } = await setUp();
+  it("masks mail addresses when the server refuses them, and only then", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     world.fake.planFaults({ faults: [{ id: "audit", on: { api: "card.update", nth: 1 }, fault: { kind: "refuse", code: 230028, msg: "the messages do not pass the audit" } }] });
     const delivery = new TurnDelivery(deps, record);
     await expect(settle(delivery, stateOf([messageItem("m", "Ask ada@mail.example.org.", "final_answer")], "completed"))).resolves.toBe("delivered");
     expect(chatText(world.fake, world.chatId)).toContain("Ask ada[at]mail.example.org.");
   });
 
-  it.each([
+  it.for<[string, number, string, string]>([
     ["more tables than it takes", 230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: card table number over limit", "```"],
     ["more elements than it takes", 300305, "element exceeds the limit", "| 1 |"],
     ["a larger card than it takes", 200860, "card content exceeds limit", "| 1 |"],
-  ])("renders again, smaller, when the server finds %s", async (_name, code, msg, shown) => {
-    const { world, deps, record } = await setUp();
+  ])("renders again, smaller, when the server finds %s", async ([_name, code, msg, shown], { expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     world.fake.planFaults({ faults: [{ id: "limit", on: { api: "card.update", nth: 1 }, fault: { kind: "refuse", code, msg } }] });
     const table = "| n |\n| --- |\n| 1 |";
     await expect(settle(new TurnDelivery(deps, record), stateOf([messageItem("m", `So:\n\n${table}`, "final_answer")], "completed"))).resolves.toBe("delivered");
@@ -92,8 +90,8 @@ describe("the delivery of a turn", () => {
     expect(world.fake.firedFaults()).toHaveLength(1);
   });
 
-  it("tells who started a long turn that it is over, once, in a message of its own; a short one has its card alone", async () => {
-    const { world, deps, record } = await setUp();
+  it("tells who started a long turn that it is over, once, in a message of its own; a short one has its card alone", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const done = stateOf([messageItem("m", "The one answer.", "final_answer")], "completed");
     const long = { ...done, turn: { ...done.turn, durationMs: 400_000 } };
     const delivery = new TurnDelivery({ ...deps, pingAfterMs: 300_000 }, record);
@@ -107,8 +105,8 @@ describe("the delivery of a turn", () => {
     expect(world.fake.chat({ chatId: world.chatId }).messages).toHaveLength(3);
   });
 
-  it("draws a running turn less often when the process wakes late", async () => {
-    const { world, deps, record } = await setUp();
+  it("draws a running turn less often when the process wakes late", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const asked: number[] = [];
     let skew = 0;
     const clock = {
@@ -124,12 +122,12 @@ describe("the delivery of a turn", () => {
       delivery.show(stateOf([messageItem("m", text)]));
       await deps.clock.sleep(150);
     }
-    expect(Math.max(...asked)).toBeGreaterThan(2_000);
+    await until(() => Math.max(...asked) > 2_000, "the longer pause");
     await expect(settle(delivery, stateOf([messageItem("m", "A b c d", "final_answer")], "completed"))).resolves.toBe("delivered");
   });
 
-  it("asks once for a live card that is refused, and again with the turn's end", async () => {
-    const { world, deps, record } = await setUp();
+  it("asks once for a live card that is refused, and again with the turn's end", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const delivery = new TurnDelivery(deps, record);
     world.fake.planFaults({ faults: [{ id: "no", on: { api: "card.create", nth: 1 }, fault: { kind: "refuse", code: 200220, msg: "card content failed" } }] });
     for (const text of ["A", "A b", "A b c", "A b c d"]) {
@@ -137,35 +135,37 @@ describe("the delivery of a turn", () => {
       await deps.clock.sleep(150);
     }
     const created = (): number => world.fake.calls().filter(({ api }) => api === "card.create").length;
+    await until(() => created() > 0, "the first try");
     expect(created()).toBe(1);
     await expect(settle(delivery, stateOf([messageItem("m", "A b c d e", "final_answer")], "completed"))).resolves.toBe("delivered");
     expect(created()).toBe(2);
     expect(chatText(world.fake, world.chatId)).toContain("A b c d e");
   });
 
-  it("learns from one refusal of a live card once", async () => {
-    const { world, deps, record } = await setUp();
+  it("learns from one refusal of a live card once", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const delivery = new TurnDelivery(deps, record);
     delivery.show(stateOf([messageItem("m", "A")]));
-    await deps.clock.sleep(300);
+    await until(() => streaming(world.fake, world.chatId) === 1, "the card");
     world.fake.planFaults({ faults: [{ id: "large", on: { api: "card.content", nth: 1 }, fault: { kind: "refuse", code: 200860, msg: "card content exceeds limit" } }] });
     for (const text of ["A b", "A b c", "A b c d", "A b c d e", "A b c d e f"]) {
       delivery.show(stateOf([messageItem("m", text)]));
       await deps.clock.sleep(200);
     }
+    await until(() => record.scale > 1, "what was learnt");
     expect(world.fake.firedFaults()).toHaveLength(1);
     expect(record.scale).toBe(2);
     await expect(settle(delivery, stateOf([messageItem("m", "A b c d e f g", "final_answer")], "completed"))).resolves.toBe("delivered");
   });
 
-  it("says who is to be told when the bot was thrown out", async () => {
-    const { world, deps, record } = await setUp();
+  it("says who is to be told when the bot was thrown out", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     world.fake.setBotIn({ chatId: world.chatId, by: world.person, inside: false });
     await expect(settle(new TurnDelivery(deps, record), stateOf([messageItem("m", "x", "final_answer")], "completed"))).resolves.toBe("undeliverable");
   });
 
-  it.each(["card", "post", "text"] as const)("goes on with the next form when the answer is refused as %s", async (form) => {
-    const { world, deps, record } = await setUp();
+  it.for(["card", "post", "text"] as const)("goes on with the next form when the answer is refused as %s", async (form, { expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
     const refusals = { card: 1, post: 2, text: 3 }[form];
     const refuse = { kind: "refuse", code: 200220, msg: "card content failed" } as const;
     world.fake.planFaults({ faults: [
@@ -182,20 +182,21 @@ describe("the delivery of a turn", () => {
   // FEISHU_RUNS=1000 for a long search; each run has its own server, faults and moment of death.
   const runs = Number(process.env["FEISHU_RUNS"] ?? 12);
   const firstSeed = Number(process.env["FEISHU_SEED"] ?? 1);
-  it(`delivers the answer exactly once through ${runs} random fault plans and restarts`, async () => {
+  it(`delivers the answer exactly once through ${runs} random fault plans and restarts`, async ({ expect }) => {
     let fired = 0;
     const width = 24;
     for (let base = 0; base < runs; base += width) {
       const seeds = Array.from({ length: Math.min(width, runs - base) }, (_, index) => firstSeed + base + index);
-      fired += (await Promise.all(seeds.map(async (seed) => oneRun(seed)))).reduce((sum, count) => sum + count, 0);
-      await Promise.all(worlds.splice(0).map((world) => world.close()));
+      const closing: (() => Promise<void>)[] = [];
+      fired += (await Promise.all(seeds.map(async (seed) => oneRun(seed, (close) => void closing.push(close))))).reduce((sum, count) => sum + count, 0);
+      await Promise.all(closing.map((close) => close()));
     }
     expect(fired).toBeGreaterThan(runs);
   }, 3_600_000);
 });
 
-async function oneRun(seed: number): Promise<number> {
-  const { world, deps, record } = await setUp();
+async function oneRun(seed: number, atTheEnd: AtTheEnd): Promise<number> {
+  const { world, deps, record } = await setUp(atTheEnd);
   const { fake, chatId } = world;
   const random = seeded(seed);
   const marker = `MARKER-${seed}`;

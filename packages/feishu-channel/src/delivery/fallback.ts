@@ -2,6 +2,7 @@ import { isOutside, unitsOf } from "../card/units.ts";
 import type { TurnCardInput } from "../card/render.ts";
 import { CARD_TEXTS } from "../card/texts.ts";
 import { cutMarkdown, maskMail, safeMarkdown } from "../card/index.ts";
+import { plainText } from "../card/markdown/inline.ts";
 import type { CardDocument, FeishuPort, MessageBody } from "../platform/port.ts";
 import type { PartRecord } from "./record.ts";
 
@@ -37,8 +38,7 @@ export async function partBody(port: FeishuPort, form: PartRecord["form"], text:
     case "post":
       return { type: "post", title: "", paragraphs: [...shown.split("\n").map((line) => [{ tag: "text", text: line === "" ? " " : line }]), [{ tag: "text", text: note }]] };
     case "text":
-      // Live tags in a text would ping people.
-      return { type: "text", text: `${shown.replaceAll(/<(?=\/?(?:at|person)\b)/gi, "‹")}\n${note}` };
+      return { type: "text", text: `${plainText(shown)}\n${note}` };
     case "file": {
       const outcome = await port.uploadFile({ name: `answer-${note.replaceAll(/[^\w-]/g, "")}.md`, bytes: Buffer.from(shown) }, { priority: "final" });
       return outcome.kind === "ok" ? { type: "file", fileKey: outcome.value.fileKey } : null;

@@ -269,7 +269,14 @@ export class TurnDelivery {
   /** Best effort: a card that was not taken in full must at least not look as if it were running. */
   async #settleCard(index: number, state: TurnState): Promise<void> {
     const card = this.record.cards[index];
-    if (card?.messageId == null) return;
+    if (card?.cardId == null) return;
+    if (card.messageId === null) {
+      // Made, and refused when it was sent: nobody sees it, and it must not go on streaming.
+      card.sequence += 1;
+      this.#save({});
+      await this.#deps.port.setCardSettings({ cardId: card.cardId, sequence: card.sequence, streaming: false }, { priority: "final" });
+      return;
+    }
     const notice = noticeCard(this.#inputOf(state));
     await this.#writerOf(index, card, null, this.#deps.clock.now()).finish(notice);
   }

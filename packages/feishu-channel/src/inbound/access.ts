@@ -33,3 +33,8 @@ export function judge(rules: AccessRules, { openId, chatId, isDirect, mentionsBo
 export function isInFolders(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`));
 }
+
+/** Whether a model is one of those named, or of a harness that is; nothing named = all. Ids are `harness/model`. */
+export function isModelAllowed(models: readonly string[], id: string): boolean {
+  return models.length === 0 || models.some((named) => id === named || id.startsWith(named.endsWith("/") ? named : `${named}/`));
+}

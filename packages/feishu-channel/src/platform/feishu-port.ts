@@ -2,6 +2,7 @@ import type { Agent } from "node:http";
 import { z } from "zod";
 import { ApiClient } from "./api-client.ts";
 import { checkAppId, resolveBaseUrl } from "./base-url.ts";
+import { carriedJson, carriedText } from "./carried.ts";
 import { Connection } from "./connection.ts";
 import { EventDispatch } from "./event-dispatch.ts";
 import type { Outcome } from "./outcome.ts";
@@ -142,16 +143,16 @@ class SdkFeishuPort implements port.FeishuPort {
   }
 
   batchUpdate(write: port.CardWrite & { readonly actions: readonly port.CardBatchAction[] }, options?: port.CallOptions): Promise<Outcome<null>> {
-    return this.#write("card.batchUpdate", "POST", "/batch_update", write, { actions: JSON.stringify(write.actions) }, options);
+    return this.#write("card.batchUpdate", "POST", "/batch_update", write, { actions: carriedJson(write.actions) }, options);
   }
 
   updateElementContent(write: port.CardWrite & { readonly elementId: string; readonly content: string }, options?: port.CallOptions): Promise<Outcome<null>> {
-    return this.#write("card.content", "PUT", `/elements/${encodeURIComponent(write.elementId)}/content`, write, { content: write.content }, options);
+    return this.#write("card.content", "PUT", `/elements/${encodeURIComponent(write.elementId)}/content`, write, { content: carriedText(write.content) }, options);
   }
 
   setCardSettings(write: port.CardWrite & { readonly streaming?: boolean; readonly summary?: string }, options?: port.CallOptions): Promise<Outcome<null>> {
     const config = { ...(write.streaming !== undefined && { streaming_mode: write.streaming }), ...(write.summary !== undefined && { summary: { content: write.summary } }) };
-    return this.#write("card.settings", "PATCH", "/settings", write, { settings: JSON.stringify({ config }) }, options);
+    return this.#write("card.settings", "PATCH", "/settings", write, { settings: carriedJson({ config }) }, options);
   }
 
   sendMessage(message: port.NewMessage, options?: port.CallOptions): Promise<Outcome<port.SentMessage>> {
@@ -174,7 +175,7 @@ class SdkFeishuPort implements port.FeishuPort {
 
   patchMessageCard(messageId: string, card: port.CardDocument, options?: port.CallOptions): Promise<Outcome<null>> {
     return this.#api.call({
-      api: "message.patch", method: "PATCH", path: messagePath(messageId), data: { content: JSON.stringify(card) }, target: { messageId, ...chatTarget(options) }, answer: done,
+      api: "message.patch", method: "PATCH", path: messagePath(messageId), data: { content: carriedJson(card) }, target: { messageId, ...chatTarget(options) }, answer: done,
     }, options);
   }
 
@@ -295,7 +296,7 @@ function dropIdleSockets(agents: readonly Agent[]): void {
 }
 
 function cardJson(card: port.CardDocument): { readonly type: "card_json"; readonly data: string } {
-  return { type: "card_json", data: JSON.stringify(card) };
+  return { type: "card_json", data: carriedJson(card) };
 }
 
 /** The SDK's own way sends bytes without a file name, which servers take for text. */

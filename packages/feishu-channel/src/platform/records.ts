@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { carriedJson } from "./carried.ts";
 import type { ChatInfo, MessageBody, MessageRecord, SentMessage } from "./port.ts";
 
 const text = z.string().min(1);
@@ -57,12 +58,12 @@ export function wireBody(body: MessageBody): { readonly msg_type: string; readon
     case "cardEntity":
       return { msg_type: "interactive", content: JSON.stringify({ type: "card", data: { card_id: body.cardId } }) };
     case "card":
-      return { msg_type: "interactive", content: JSON.stringify(body.card) };
+      return { msg_type: "interactive", content: carriedJson(body.card) };
     case "text":
-      return { msg_type: "text", content: JSON.stringify({ text: body.text }) };
+      return { msg_type: "text", content: carriedJson({ text: body.text }) };
     case "post":
       // One locale is shown to everyone, whatever the reader's language.
-      return { msg_type: "post", content: JSON.stringify({ zh_cn: { title: body.title, content: body.paragraphs } }) };
+      return { msg_type: "post", content: carriedJson({ zh_cn: { title: body.title, content: body.paragraphs } }) };
     case "image":
       return { msg_type: "image", content: JSON.stringify({ image_key: body.imageKey }) };
     case "file":

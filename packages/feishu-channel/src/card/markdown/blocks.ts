@@ -6,13 +6,13 @@ export type Block =
   | { readonly kind: "code"; readonly language: string | null; readonly lines: readonly string[] }
   | { readonly kind: "table"; readonly lines: readonly string[] };
 
-const FENCE = /^([ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(`{3,}|~{3,})([^`]*)$/;
+const FENCE = /^([ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#*)?[ \t]*$/;
 const TABLE_RULE = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
 /** Divides Markdown into blocks; never throws, and an open fence ends with the text. Linear in the text. */
 export function readBlocks(source: string): Block[] {
-  const lines = source.replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n");
+  const lines = source.split(/\r\n|[\n\r\u0085\u2028\u2029]/);
   const blocks: Block[] = [];
   let text: string[] = [];
   const flush = (): void => {
@@ -49,7 +49,7 @@ export function readBlocks(source: string): Block[] {
       blocks.push({ kind: "code", language: null, lines: code });
       continue;
     }
-    if (line.includes("|") && at + 1 < lines.length && lines[at + 1]!.includes("-") && TABLE_RULE.test(lines[at + 1]!) && cells(line) === cells(lines[at + 1]!)) {
+    if (line.includes("|") && at + 1 < lines.length && lines[at + 1]!.includes("-") && TABLE_RULE.test(lines[at + 1]!) && (cells(lines[at + 1]!) > 1 || cells(line) === 1)) {
       flush();
       const table: string[] = [];
       for (; at < lines.length && lines[at]!.trim() !== "" && (table.length < 2 || lines[at]!.includes("|")); at += 1) table.push(lines[at]!);
@@ -61,6 +61,11 @@ export function readBlocks(source: string): Block[] {
   }
   flush();
   return blocks;
+}
+
+/** As how many tables a block may be counted: a server that looks for rules below rows takes each of them for one. */
+export function tablesIn(block: Block): number {
+  return block.kind === "table" ? Math.max(1, block.lines.filter((line) => TABLE_RULE.test(line) && cells(line) > 1).length) : 0;
 }
 
 function closes(line: string, mark: string): boolean {

@@ -1,5 +1,5 @@
 import { codeBlock } from "./code.ts";
-import { type Block, readBlocks } from "./blocks.ts";
+import { type Block, readBlocks, tablesIn } from "./blocks.ts";
 import { maskMail, safeInline } from "./inline.ts";
 
 /** What one card may still hold; the functions here take from it. */
@@ -26,8 +26,8 @@ function safeBlock(block: Block, allowance: MarkdownAllowance): string {
     case "heading":
       return `${"#".repeat(block.level === 1 ? TOP_HEADING : DEEPEST_HEADING)} ${safeInline(block.text)}`;
     case "table":
-      if (allowance.tables <= 0) return codeBlock(block.lines.join("\n"), null);
-      allowance.tables -= 1;
+      if (allowance.tables < tablesIn(block)) return codeBlock(block.lines.join("\n"), null);
+      allowance.tables -= tablesIn(block);
       return block.lines.map((line) => safeInline(line.trim())).join("\n");
     case "text":
       return safeInline(block.lines.join("\n")).replace(/^\n+|\s+$/g, "");
@@ -37,4 +37,14 @@ function safeBlock(block: Block, allowance: MarkdownAllowance): string {
 /** The client draws fences and tables only between blank lines. */
 export function joinBlocks(blocks: readonly string[]): string {
   return blocks.filter((block) => block !== "").join("\n\n");
+}
+
+/** Words before safe Markdown: on its first line where that is prose, else in a paragraph of their own. */
+export function ledBy(lead: string, shown: string): string {
+  return /^(?:[`~|#>]| {4}|\t|[-*+][ \t]|\d{1,9}[.)][ \t])/.test(shown) ? `${lead}\n\n${shown}` : `${lead} ${shown}`;
+}
+
+/** A sign behind safe Markdown, which may end in a block. */
+export function followedBy(shown: string, sign: string): string {
+  return /(?:^|\n)(?:[`~|]| {4})[^\n]*$/.test(shown) ? `${shown}\n\n${sign}` : `${shown} ${sign}`;
 }

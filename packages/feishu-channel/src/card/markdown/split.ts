@@ -5,7 +5,7 @@ export interface Cut {
   readonly rest: string;
 }
 
-const FENCE = /^[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})([^`]*)$/;
+const FENCE = /^[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 /** A boundary of paragraphs is worth leaving this share of the room empty. */
 const WORTH_LEAVING = 0.5;
 
@@ -42,7 +42,7 @@ export function cutMarkdown(source: string, maxBytes: number): Cut {
   }
   if (paragraph !== null && paragraphBytes >= maxBytes * WORTH_LEAVING) return { head: source.slice(0, paragraph).trimEnd(), rest: source.slice(paragraph) };
   if (at === start) {
-    at += pointsWithin(source.slice(at), maxBytes);
+    at = wordBoundary(source, start, at + pointsWithin(source.slice(at), maxBytes));
     return { head: source.slice(0, at), rest: source.slice(at) };
   }
   if (fence === null) return { head: source.slice(0, at).trimEnd(), rest: source.slice(at) };
@@ -52,6 +52,20 @@ export function cutMarkdown(source: string, maxBytes: number): Cut {
     at += pointsWithin(source.slice(at), maxBytes - bytes);
   }
   return { head: `${source.slice(0, at).replace(/\n$/, "")}\n${fence.mark}`, rest: `${fence.open}\n${source.slice(at)}` };
+}
+
+/** Longest link or word that is kept whole. */
+const MAX_WORD = 1_000;
+
+/** The end of the last word before `end` that is whole, links counting as one; `end` itself in a text without blanks. */
+function wordBoundary(source: string, start: number, end: number): number {
+  const from = Math.max(start + 1, end - MAX_WORD);
+  const near = source.slice(from, end + MAX_WORD);
+  const within = end - from;
+  const link = [...near.matchAll(/!?\[[^\]\n]{0,1000}\]\([^)\n]{0,1000}\)/g)].find((one) => one.index < within && one.index + one[0].length > within);
+  if (link !== undefined && link.index > 0) return from + link.index;
+  const blank = near.slice(0, within).search(/\s\S*$/);
+  return blank === -1 ? end : from + blank + 1;
 }
 
 /** How many units of the text fit, without dividing a character; at least one character. */

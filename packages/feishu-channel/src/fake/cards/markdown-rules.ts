@@ -18,6 +18,7 @@ export function readMarkdown(content: string): MarkdownFacts {
   const advice: (readonly [Advice, string])[] = [];
   const prose: string[] = [];
   let tables = 0;
+  let isIndented = false;
   let fence: { readonly mark: string; readonly first: number } | null = null;
   const lines = content.split("\n");
   for (const [index, line] of lines.entries()) {
@@ -30,13 +31,14 @@ export function readMarkdown(content: string): MarkdownFacts {
       }
       continue;
     }
+    isIndented = /^( {4}|\t)/.test(line) && (isIndented || (lines[index - 1] ?? "").trim() === "");
+    if (isIndented) continue;
     if (mark !== null) {
       if (mark[1] !== "") advice.push(["fence.indented", line]);
       if (index > 0 && lines[index - 1]!.trim() !== "") advice.push(["fence.glued", `before the block: ${lines[index - 1]!}`]);
       fence = { mark: mark[2]!, first: index };
       continue;
     }
-    if (/^( {4}|\t)/.test(line) && (lines[index - 1] ?? "").trim() === "") continue;
     if (/^\s{0,3}\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$/.test(line) && (lines[index - 1] ?? "").includes("|")) tables += 1;
     prose.push(line);
   }

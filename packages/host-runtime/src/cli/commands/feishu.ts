@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -31,8 +31,10 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   }
   if (verb !== undefined) throw new UsageError(`feishu knows setup and smoke, not \`${verb}\``);
   const demo = values.demo ? await startDemo(values["demo-port"]) : null;
-  const source = await serverLink(call, values, file);
-  const dataDir = demo === null ? serverOptions(values, file, env).dataDir : mkdtempSync(join(tmpdir(), "foldcast-feishu-demo-"));
+  // Tried out, it leaves nothing behind and has nothing to do with the person's own threads and server.
+  const demoFolder = demo === null ? null : mkdtempSync(join(tmpdir(), "foldcast-feishu-demo-"));
+  const source = await serverLink(call, demoFolder === null ? values : { ...values, "data-dir": join(demoFolder, "server") }, file);
+  const dataDir = demoFolder === null ? serverOptions(values, file, env).dataDir : join(demoFolder, "channel");
   const given = demo === null ? configured : { appId: demo.appId, appSecret: demo.appSecret, baseUrl: demo.url, allowUsers: [demo.person.openId, demo.colleague.openId], approvers: [] };
   try {
     const running = await startChannel({ env, dataDir, connect: source.connect, given, locks: demo === null ? appLocks(env) : null, log });
@@ -46,6 +48,7 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   } finally {
     await source.close();
     await demo?.close();
+    if (demoFolder !== null) rmSync(demoFolder, { recursive: true, force: true });
   }
   return 0;
 }
