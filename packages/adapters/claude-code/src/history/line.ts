@@ -73,7 +73,8 @@ export const SILENT_TYPES: ReadonlySet<string> = new Set([
 
 /** Whether only Claude Code writes such a line. `system` lines prove nothing: its relatives have the same. */
 export function isOwnLine(facts: LineFacts, record: SessionRecord): boolean {
-  if (facts.type === "user" || facts.type === "assistant") return facts.hasMessage;
+  // The program's output (`stream-json`) tells the same, with other names and much that no session has.
+  if (facts.type === "user" || facts.type === "assistant") return facts.hasMessage && record["session_id"] === undefined;
   if (facts.type === "attachment") return isJsonObject(record["attachment"]) && facts.uuid !== null;
   return SILENT_TYPES.has(facts.type)
     && (typeof record["sessionId"] === "string" || facts.type === "summary" || facts.type === "file-history-snapshot");

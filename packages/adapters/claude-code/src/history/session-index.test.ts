@@ -136,6 +136,7 @@ describe("recognition", () => {
     expect(history.recognises("/a/b.jsonl", `// note\n${JSON.stringify(user("u1", "x".repeat(500))).slice(0, 300)}`)).toBe(true);
     expect(history.recognises("/a/b.jsonl", JSON.stringify({ type: "user", uuid: "u", parentUuid: null, sessionId: "s", message: { role: "user", parts: [{ text: "hi" }] } }))).toBe(false);
     expect(history.recognises("/a/b.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}")).toBe(false);
+    expect(history.recognises("/a/b.jsonl", JSON.stringify({ type: "assistant", uuid: "u", session_id: "s", parent_tool_use_id: null, message: { role: "assistant", content: [] } }))).toBe(false);
     expect(history.recognises("/a/b.txt", text([user("u1", "hi")]))).toBe(false);
   });
 });
