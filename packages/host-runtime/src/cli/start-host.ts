@@ -7,6 +7,7 @@ import { InteractionManager } from "../interactions/manager.ts";
 import { createLogger } from "../log/pino-logger.ts";
 import type { ProcessLogger } from "../log/pino-logger.ts";
 import { openStore, type OpenedStore } from "../store/open.ts";
+import { keepHeapSmall } from "./heap.ts";
 import { hint } from "./options/config-file.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { UsageError } from "./usage-error.ts";
@@ -29,6 +30,7 @@ const CLOSE_PATIENCE_MS = 8_000;
  * `StoreLockedError` when another process owns the store.
  */
 export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir), signals: readonly NodeJS.Signals[] = END_SIGNALS): RunningHost {
+  keepHeapSmall();
   const known = harnesses.map((entry) => entry.id);
   const unknown = options.harnesses?.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`${hint(unknown, known)}`);

@@ -110,3 +110,11 @@ test("frames of any size come out of a stream whole and in order", async () => {
   await loop();
   expect(text.split("\n")).toEqual([...texts, Buffer.concat(parts).toString(), ""]);
 });
+
+test("a frame is the same for everybody, whether it is sent as text or as bytes", () => {
+  const frame = new Frame('{"é":"\u{1f600}"}');
+  const target = Buffer.alloc(100);
+  const ends = [frame.copyTo(target, 0), frame.copyTo(target, frame.length), frame.copyTo(target, 2 * frame.length)];
+  expect(ends).toEqual([1, 2, 3].map((times) => times * frame.length));
+  expect(target.toString("utf8", 0, ends[2])).toBe('{"é":"\u{1f600}"}'.repeat(3));
+});

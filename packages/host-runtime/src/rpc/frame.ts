@@ -15,6 +15,7 @@ export class Frame {
   #text: string | null;
   #parts: readonly Buffer[];
   #length = -1;
+  #isCopied = false;
 
   /** JSON: a text, or its UTF-8 in one piece or several, which is sent as it is. */
   constructor(content: string | Buffer | readonly Buffer[]) {
@@ -43,9 +44,13 @@ export class Frame {
 
   /** Writes its UTF-8 into a buffer with room for it; gives where it ends there. */
   copyTo(target: Buffer, at: number): number {
-    if (this.#text !== null) return at + target.write(this.#text, at);
+    if (this.#text !== null && !this.#isCopied) {
+      this.#isCopied = true;
+      return at + target.write(this.#text, at);
+    }
+    // Several send it: from here on its bytes are copied, which is quicker than to encode it each time.
     let end = at;
-    for (const part of this.#parts) end += part.copy(target, end);
+    for (const part of this.parts) end += part.copy(target, end);
     return end;
   }
 }
