@@ -9,6 +9,8 @@ import { CHANNEL_TEXTS } from "../channel/texts.ts";
 /** What a Feishu card can do. */
 const CAPABILITIES = { interactiveButtons: true, forms: true, messageUpdate: true, markdownCards: true } as const;
 const MAX_OPTIONS = 50;
+/** Characters of a button that others stand beside. */
+const SHORT_LABEL = 12;
 const BODY_LIMITS = { chars: 6_000, lines: 120 };
 
 export interface CardView {
@@ -41,7 +43,7 @@ export function interactionCard({ key, payload, locale, settled, expiresInMinute
   const card = {
     schema: "2.0" as const,
     config: { update_multi: true, enable_forward_interaction: false, summary: { content: title } },
-    header: { title: { tag: "plain_text", content: previewText(title.replaceAll(/\s+/g, " "), { chars: 80, lines: 1 }).text }, template: settled === null ? "orange" : "grey" },
+    header: { title: { tag: "plain_text", content: previewText(title.replaceAll(/\s+/g, " "), { chars: 80, lines: 1 }).text }, template: settled !== null ? "grey" : payload.kind === "command" ? "blue" : "orange" },
     body: { elements },
   };
   return card;
@@ -82,7 +84,8 @@ function buttonElements(key: string, payload: InteractionPayload): object[] {
     behaviors: [{ type: "callback", value: valueOf(key, actionId, actionValue) }],
   }));
   if (buttons.length === 0) return questions;
-  if (buttons.length > 4) return [...questions, ...buttons];
+  // Long ones, such as titles of threads, one below the other.
+  if (buttons.length > 4 && buttons.some(({ text }) => text.content.length > SHORT_LABEL)) return [...questions, ...buttons];
   return [...questions, { tag: "column_set", flex_mode: "flow", horizontal_spacing: "8px", columns: buttons.map((button) => ({ tag: "column", width: "auto", elements: [button] })) }];
 }
 

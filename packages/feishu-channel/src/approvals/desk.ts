@@ -11,6 +11,7 @@ import { CHANNEL_TEXTS } from "../channel/texts.ts";
 import { CHANNEL } from "../client/host-client.ts";
 import { type Place, sendOnce, type SendTimes, SEND_TIMES } from "../delivery/sender.ts";
 import type { Table } from "../ledger/documents.ts";
+import { shapeOf } from "../platform/event-dispatch.ts";
 import type { CardActionEvent, CardDocument, FeishuPort, MessageBody, PersonIds } from "../platform/port.ts";
 import { formAnswers, interactionCard, interactionText, maskedPayload } from "./card.ts";
 import type { InteractionRow } from "./row.ts";
@@ -206,7 +207,10 @@ export class InteractionDesk {
     const { locale } = this.#deps;
     const { toast } = CHANNEL_TEXTS[locale];
     const read = ButtonValue.safeParse(event.action.value);
-    if (!read.success) return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
+    if (!read.success) {
+      this.#deps.log("a click of an unknown form", { value: shapeOf(event.action.value) });
+      return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
+    }
     const { interaction_id: key, action_id: actionId, action_value: actionValue } = read.data;
     const row = this.#row(key);
     const openId = this.#deps.openIdOf(event.operator);

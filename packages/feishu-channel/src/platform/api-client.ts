@@ -74,7 +74,7 @@ export class ApiClient {
     const send = (): Promise<Outcome<T>> =>
       this.#send(timeoutMs, (signal) => ({
         method, url: path, timeout: timeoutMs, signal, $return_headers: true,
-        ...(params && { params }), ...(data && { data }), ...(form && { transformRequest: [() => form] }),
+        ...(params && { params }), ...(data && { data: this.#redactor.withoutKnown(data) }), ...(form && { transformRequest: [() => form] }),
       }), (answer) => readAnswer(answer, request.answer));
     return this.#paced(request.api, request.target ?? {}, options, send);
   }

@@ -38,7 +38,7 @@ export class EventDispatch {
     void this.#hear(event);
     const answer = await click.answer();
     setImmediate(() => click.markSent());
-    return answer;
+    return this.#redactor.withoutKnown(answer);
   }
 
   async #hear(event: FeishuEvent): Promise<void> {

@@ -31,6 +31,18 @@ describe("the port on the real SDK, against the fake", () => {
     expect(fake.broken().map(({ rule }) => rule)).toEqual(["card.streamingClosed", "card.sequence"]);
   });
 
+  it("tells no chat the app's own secrets, and nothing that nobody can read", async () => {
+    world = await startPortOnFake();
+    const { port, fake, chatId } = world;
+    const told = `the secret is ${fake.app.appSecret}, half a sign \ud83d and \u0000\u001b`;
+    const { cardId } = valueOf(await port.createCard(card(told, { streaming_mode: true })));
+    valueOf(await port.sendMessage({ to: { chatId }, body: { type: "cardEntity", cardId } }));
+    valueOf(await port.updateElementContent({ cardId, sequence: 1, elementId: "answer", content: `${told}.` }));
+    valueOf(await port.sendMessage({ to: { chatId }, body: { type: "text", text: told } }));
+    const shown = fake.chat({ chatId }).messages.map(({ text }) => text);
+    expect(shown).toEqual(["the secret is ‹hidden›, half a sign  and .", "the secret is ‹hidden›, half a sign  and "]);
+  });
+
   it("hears a message, answers a click in time and sees the card replaced", async () => {
     world = await startPortOnFake();
     const { port, fake, chatId, person, events } = world;

@@ -17,6 +17,8 @@ export interface SdkLogger {
 
 const maxLineLength = 600;
 const hidden = "‹hidden›";
+/** Characters from which on a secret is no ordinary word. */
+const UNMISTAKABLE = 16;
 
 /** Secrets by their look, for those that were never made known: bearer headers, tokens, members named like secrets, queries of URLs. */
 const patterns: readonly (readonly [RegExp, string])[] = [
@@ -54,6 +56,12 @@ export class Redactor {
     return safe.length > maxLineLength ? `${safe.slice(0, maxLineLength)}…` : safe;
   }
 
+  /** The same data without the app's own secrets in any text: an agent that reads them must not be able to tell them to a chat. */
+  withoutKnown<T>(data: T): T {
+    const secrets = [...this.#known].filter((secret) => secret.length >= UNMISTAKABLE);
+    return hide(data, secrets) as T;
+  }
+
   /** One line for whatever the SDK logs or throws. */
   describe(part: unknown): string {
     return this.line(describe(part, 0));
@@ -64,6 +72,12 @@ export class Redactor {
 export function redactingLogger(redactor: Redactor, log: PlatformLog): SdkLogger {
   const write = (...parts: unknown[]): void => log.debug(`sdk: ${parts.map((part) => redactor.describe(part)).join(" ")}`);
   return { error: write, warn: write, info: write, debug: write, trace: write };
+}
+
+function hide(data: unknown, secrets: readonly string[]): unknown {
+  if (typeof data === "string") return secrets.reduce((safe, secret) => safe.replaceAll(secret, hidden), data);
+  if (Array.isArray(data)) return data.map((inner) => hide(inner, secrets));
+  return isObject(data) ? Object.fromEntries(Object.entries(data).map(([key, inner]) => [key, hide(inner, secrets)])) : data;
 }
 
 function describe(part: unknown, depth: number): string {
