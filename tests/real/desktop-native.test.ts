@@ -7,7 +7,7 @@ import type { Model } from "@foldcast/protocol-core/wire";
 import { startModelServer } from "../model-server/index.ts";
 import { codexProgram } from "../support/codex.ts";
 import { DesktopApp } from "../support/desktop-app.ts";
-import { desktopProcess, writeShim } from "../support/desktop-start.ts";
+import { DESKTOP_ARGS, desktopProcess, writeShim } from "../support/desktop-start.ts";
 import { nativeHome } from "../support/native.ts";
 import { isolatedEnv, temporaryDir } from "../support/paths.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -35,7 +35,7 @@ test("Desktop's command line through the shim: native and foreign threads at onc
   const before = config();
   const shim = writeShim(bin);
   const env = { FOLDCAST_DATA_DIR: temporaryDir("data"), FOLDCAST_SCENARIO: writeScenarios(SCENARIOS), FOLDCAST_SCENARIO_SPEED: "0", FOLDCAST_HARNESS: "scripted" };
-  const start = () => desktopProcess(shim, env, home);
+  const start = (args: readonly string[] = DESKTOP_ARGS) => desktopProcess(shim, env, home, args);
 
   const first = start();
   const { app, answers, missing } = await DesktopApp.start(first);
@@ -57,6 +57,10 @@ test("Desktop's command line through the shim: native and foreign threads at onc
   const beside = (await DesktopApp.start(helper)).app;
   expect([...beside.sidebar.keys()].sort()).toEqual([native, foreign].sort());
   expect((await beside.client.open(native)).map(({ status }) => status)).toEqual(["completed"]);
+  expect(helper.stderr()).toBe("");
+  const other = start(["-c", "features.code_mode_host=false", ...DESKTOP_ARGS.slice(2)]);
+  await DesktopApp.start(other);
+  await until("a word on what does not count", () => (/^foldcast app-server: .* was started without -c features\.code_mode_host=false; that does not count here\n$/.test(other.stderr()) ? true : undefined), { describe: other.stderr });
   first.child.kill("SIGKILL");
   expect(await helper.ended).toBe(1);
   expect(helper.stderr()).toContain("start again to take its place");

@@ -18,11 +18,11 @@ export function writeShim(codex: string | null, model: string | null = null): st
 }
 
 /** A process that Desktop starts, or a helper of it; it speaks lines on its standard streams. `env` goes on top. */
-export function desktopProcess(program: string, env: Readonly<Record<string, string>>, home: string = temporaryDir("home")) {
+export function desktopProcess(program: string, env: Readonly<Record<string, string>>, home: string = temporaryDir("home"), args: readonly string[] = DESKTOP_ARGS) {
   const isolated = isolatedEnv(home, { ...env, LOG_FORMAT: "json", RUST_LOG: "warn", CODEX_INTERNAL_ORIGINATOR_OVERRIDE: "Codex Desktop" });
   // What a launcher passes on has none that helps.
   delete isolated["PATH"];
-  const started = childProcess(program, DESKTOP_ARGS, isolated, REPO);
+  const started = childProcess(program, args, isolated, REPO);
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => started.child.once("close", (code, signal) => resolve(code ?? signal)));
   return { ...started, ended };
 }

@@ -76,7 +76,7 @@ export class OpenDoors {
     if (lines === null) return doors;
     const { log, store } = running;
     await doors.#attempt(async () => {
-      doors.#listeners.push(await openLinesDoor(lines, (transport, { model }) => doors.#admit(transport, model), () => log.warn("skipped a line over the limit")));
+      doors.#listeners.push(await openLinesDoor(lines, (transport, { model }) => doors.#admit(transport, model), () => log.warn("skipped a line over the limit"), codexWordsOf(running)));
       store.announce({ lines });
     });
     const paths = localDoors(dataDir, homedir());
@@ -117,6 +117,12 @@ export class OpenDoors {
       this.#running.log.warn("other instances of foldcast cannot join this one", { error });
     }
   }
+}
+
+/** Behind its subcommand; undefined where no Codex is started. */
+function codexWordsOf({ host }: RunningHost): readonly string[] | undefined {
+  const native = host.options.native ?? null;
+  return native === null || "connect" in native ? undefined : native.args.slice(1);
 }
 
 /** The client's default model in the address that it asked for: `/rpc?model=ID`. */

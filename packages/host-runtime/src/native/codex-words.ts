@@ -40,3 +40,19 @@ export function lengthOf(word: string, { values, flags }: CodexWords): 1 | 2 | n
   if (values.includes(word)) return 2;
   return values.some((name) => (name.startsWith("--") ? word.startsWith(`${name}=`) : word.startsWith(name))) ? 1 : null;
 }
+
+/** The options behind `app-server`, each with its value, that the other command line does not have word for word. */
+export function missingWords(words: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(optionsIn(others));
+  return optionsIn(words).filter((option) => !known.has(option));
+}
+
+function optionsIn(words: readonly string[]): string[] {
+  const options: string[] = [];
+  for (let at = 0; at < words.length; ) {
+    const length = lengthOf(words[at]!, APP_SERVER_WORDS) ?? 1;
+    options.push(words.slice(at, at + length).join(" "));
+    at += length;
+  }
+  return options;
+}

@@ -3,13 +3,16 @@ import type { Readable, Writable } from "node:stream";
 import { readFirstLine, Welcome, type Greeting } from "./local-door.ts";
 
 const WELCOME_MS = 5_000;
-const MAX_WELCOME_BYTES = 4096;
+/** A command line of Codex may hold whole tables. */
+const MAX_WELCOME_BYTES = 256 * 1024;
 
 /** A connection to the instance that owns the store; bytes go both ways as they are. */
 export interface Joined {
   socket: Socket;
   /** Of the owner. */
   pid: number;
+  /** The words that its Codex was started with; null where none is behind it. */
+  codexWords: readonly string[] | null;
 }
 
 /** Joins the owner that listens on `path`; null when nobody does, or an owner that is just ending. */
@@ -30,7 +33,7 @@ export async function joinOwner(path: string, greeting: Greeting): Promise<Joine
   socket.setTimeout(0);
   // An owner that says no more listens no more; by then all that it said has been read.
   socket.once("end", () => socket.destroy());
-  return { socket, pid: parsed.data.pid };
+  return { socket, pid: parsed.data.pid, codexWords: parsed.data.codexWords ?? null };
 }
 
 /**

@@ -48,7 +48,7 @@ describe("the lines door", () => {
     door = await openLinesDoor(path, (transport, { model }) => {
       models.push(model);
       return setup.host.connect(transport);
-    }, () => undefined);
+    }, () => undefined, ["-c", "a=b"]);
   });
   afterEach(async () => {
     await door.close();
@@ -61,7 +61,7 @@ describe("the lines door", () => {
 
   test("carries lines in whatever pieces, and the last answers after the client's end", async () => {
     const joined = (await joinOwner(path, { foldcast: "join", model: "one/m" }))!;
-    expect([joined.pid, models]).toEqual([process.pid, ["one/m"]]);
+    expect([joined.pid, joined.codexWords, models]).toEqual([process.pid, ["-c", "a=b"], ["one/m"]]);
     const [input, output] = [new PassThrough(), new PassThrough()];
     let said = "";
     output.setEncoding("utf8").on("data", (text: string) => (said += text));
@@ -79,7 +79,7 @@ describe("the lines door", () => {
     socket.setEncoding("utf8").on("data", (text: string) => (said += text));
     socket.end(`{"foldcast":"join","model":null}\n${INITIALIZE}`);
     await new Promise((resolve) => socket.once("close", resolve));
-    expect(said.trim().split("\n").slice(0, 2).map((line) => Object.keys(JSON.parse(line) as object))).toEqual([["foldcast", "pid"], ["id", "result"]]);
+    expect(said.trim().split("\n").slice(0, 2).map((line) => Object.keys(JSON.parse(line) as object))).toEqual([["foldcast", "pid", "codexWords"], ["id", "result"]]);
   });
 
   test("tells an end of the owner from one of the client", async () => {

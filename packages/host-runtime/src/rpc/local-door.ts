@@ -13,7 +13,12 @@ import { serveStdio } from "./stdio.ts";
 export const Greeting = z.object({ foldcast: z.literal("join"), model: z.string().nullable() });
 export type Greeting = z.infer<typeof Greeting>;
 /** The owner's answer to it, as one line. */
-export const Welcome = z.object({ foldcast: z.literal("joined"), pid: z.number() });
+export const Welcome = z.object({
+  foldcast: z.literal("joined"),
+  pid: z.number(),
+  /** The words that the Codex behind it was started with; not there where none is. */
+  codexWords: z.array(z.string()).optional(),
+});
 export type Welcome = z.infer<typeof Welcome>;
 
 const MAX_GREETING_BYTES = 4096;
@@ -57,7 +62,7 @@ function bases(dataDir: string, home: string, platform: string): string[] {
  * Serves other instances of foldcast on a unix socket, one connection for each of their clients: the same lines as on
  * standard streams, and as there a client that sends no more still gets its last answers.
  */
-export async function openLinesDoor(path: string, connect: (transport: Transport, greeting: Greeting) => Connection, onTooLong: () => void): Promise<Listener> {
+export async function openLinesDoor(path: string, connect: (transport: Transport, greeting: Greeting) => Connection, onTooLong: () => void, codexWords?: readonly string[]): Promise<Listener> {
   await prepareSocketPath(path);
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -65,7 +70,7 @@ export async function openLinesDoor(path: string, connect: (transport: Transport
     socket.on("error", () => socket.destroy());
     socket.on("close", () => sockets.delete(socket));
     readGreeting(socket, (greeting) => {
-      socket.write(`${JSON.stringify({ foldcast: "joined", pid: process.pid } satisfies Welcome)}\n`);
+      socket.write(`${JSON.stringify({ foldcast: "joined", pid: process.pid, ...(codexWords === undefined ? {} : { codexWords: [...codexWords] }) } satisfies Welcome)}\n`);
       const connection = serveStdio(socket, socket, (transport) => connect(transport, greeting), onTooLong);
       socket.resume();
       void connection.closed.then(() => socket.end());

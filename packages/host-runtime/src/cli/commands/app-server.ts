@@ -3,6 +3,7 @@ import { bridge } from "../../rpc/bridge.ts";
 import type { ListenAddress } from "../../rpc/listen.ts";
 import { openStandardOutput, serveStdio } from "../../rpc/stdio.ts";
 import type { Call } from "../command.ts";
+import { missingWords } from "../../native/codex-words.ts";
 import { nativeProgram } from "../native.ts";
 import { port } from "../options/kinds.ts";
 import type { Values } from "../options/option.ts";
@@ -25,7 +26,8 @@ export async function run({ settings, operands, flags, handedOn, env, stderr }: 
   const options = serverOptions(values, file, env);
   const { edits, model } = overridesOf(flags);
   const address = listenAddress(values, options.dataDir);
-  const native = await nativeProgram(values, env, forCodex(handedOn));
+  const words = forCodex(handedOn);
+  const native = await nativeProgram(values, env, words);
   const start = (): RunningHost => {
     const running = startHost({ ...options, native });
     // With a Codex behind us they are its own.
@@ -42,9 +44,12 @@ export async function run({ settings, operands, flags, handedOn, env, stderr }: 
   }
   const share = await ownOrJoin(start, model);
   if (share.role === "owner") return await serveOwn(share.running, options.dataDir, model);
+  const { pid, codexWords } = share.joined;
+  const idle = missingWords(words, codexWords ?? []);
+  if (idle.length > 0) stderr.write(`foldcast app-server: this client is served by the foldcast of process ${pid}, which was started without ${idle.join(" ")}; that does not count here\n`);
   const ended = await bridge(share.joined, process.stdin, openStandardOutput());
   if (ended === "client") return 0;
-  stderr.write(`foldcast app-server: the foldcast that this one was connected to (process ${share.joined.pid}) has ended; start again to take its place\n`);
+  stderr.write(`foldcast app-server: the foldcast that this one was connected to (process ${pid}) has ended; start again to take its place\n`);
   return OWNER_GONE;
 }
 
