@@ -62,7 +62,9 @@ export function planOf(options: PlanOptions): Plan {
     // Desktop sends every host but this machine's own through a proxy: the name has to stand there.
     : { name: "CODEX_APP_SERVER_WS_URL", value: `ws+unix://localhost${doors!.socket}:/rpc${model === null ? "" : `?model=${encodeURIComponent(model)}`}` };
   const server = door === "cli" ? null : [...options.foldcast, "app-server", "--listen", "off"];
-  const rest = platform === "darwin" ? onMac(options, variable, server) : onLinux(options, variable, server);
+  // The shim names the program itself.
+  const env = { ...options.env, ...(options.codex === null ? {} : { FOLDCAST_CODEX_BIN: options.codex }) };
+  const rest = platform === "darwin" ? onMac({ ...options, env }, variable, server) : onLinux({ ...options, env }, variable, server);
   return { ...rest, variable, files: [...(door === "cli" ? [shim] : []), ...rest.files] };
 }
 

@@ -62,7 +62,7 @@ describe.each(["darwin", "linux"] as const)("on %s", (platform) => {
     const contents = files.map((path) => readFileSync(path, "utf8"));
     await enable(setup);
     expect([all(), files.map((path) => readFileSync(path, "utf8"))]).toEqual([after, contents]);
-    expect(await status(setup)).toMatchObject({ enabled: true, door, session: variable.value, files: files.map((path) => ({ path, state: "ok" })) });
+    expect(await status(setup)).toMatchObject({ enabled: true, door, codex: "/usr/bin/codex", session: variable.value, files: files.map((path) => ({ path, state: "ok" })) });
 
     expect(await disable(setup)).toEqual({ files, kept: [], trouble: [] });
     expect([all(), [...system.variables]]).toEqual([before, []]);
@@ -152,7 +152,7 @@ test.runIf(has("python3"))("property lists say what they should", async () => {
   expect(read("foldcast.desktop.plist")).toMatchObject({ RunAtLoad: true, ProgramArguments: ["/bin/launchctl", "setenv", "CODEX_APP_SERVER_WS_URL", expect.stringMatching(/^ws\+unix:/)] });
   expect(read("foldcast.server.plist")).toMatchObject({
     Label: "foldcast.server", ProgramArguments: ["/opt/node js/bin/node", "/opt/fold cast/cli.js", "app-server", "--listen", "off"],
-    EnvironmentVariables: { PATH: "/usr/bin:/opt/$HOME/50%/bin", FOLDCAST_CONFIG: "/a & <b>.toml" }, KeepAlive: { SuccessfulExit: false },
+    EnvironmentVariables: { PATH: "/usr/bin:/opt/$HOME/50%/bin", FOLDCAST_CONFIG: "/a & <b>.toml", FOLDCAST_CODEX_BIN: "/usr/bin/codex" }, KeepAlive: { SuccessfulExit: false },
   });
 });
 
@@ -163,7 +163,7 @@ test.runIf(has("systemd-analyze"))("the unit is one for systemd", async () => {
   const { status: code, stderr } = spawnSync("systemd-analyze", ["verify", "--user", "--man=no", unit], { encoding: "utf8", env: { ...process.env, XDG_RUNTIME_DIR: home } });
   expect(stderr.split("\n").filter((line) => line.includes("foldcast"))).toEqual([]);
   expect(code).toBe(0);
-  expect(written("foldcast.service")).toContain(`ExecStart="${process.execPath}" "/opt/fold $$cast/100%%/cli.js" "app-server" "--listen" "off"\nEnvironment="PATH=/usr/bin:/opt/$HOME/50%%/bin"\n`);
+  expect(written("foldcast.service")).toContain(`ExecStart="${process.execPath}" "/opt/fold $$cast/100%%/cli.js" "app-server" "--listen" "off"\nEnvironment="FOLDCAST_CODEX_BIN=/usr/bin/codex"\nEnvironment="PATH=/usr/bin:/opt/$HOME/50%%/bin"\n`);
 });
 
 const GENERATOR = "/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator";

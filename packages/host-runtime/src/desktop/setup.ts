@@ -18,6 +18,7 @@ const Enabled = z.object({
   platform: z.enum(["darwin", "linux"]),
   door: z.enum(["cli", "websocket"]),
   model: z.string().nullable(),
+  codex: z.string().nullable().default(null),
   variable: z.object({ name: z.string(), value: z.string() }),
   /** What the session had under that name before; null = nothing. */
   before: z.string().nullable(),
@@ -66,7 +67,7 @@ export async function enable(options: SetupOptions): Promise<Outcome & { variabl
     chmodSync(path, mode);
   }
   const state: Enabled = {
-    version: 1, platform, door: options.door, model: options.model, variable: plan.variable, before: before === plan.variable.value ? null : before,
+    version: 1, platform, door: options.door, model: options.model, codex: options.codex, variable: plan.variable, before: before === plan.variable.value ? null : before,
     files: plan.files.map(({ path, text }) => ({ path, sha256: hash(text) })), folders, stop: plan.stop.map(([program, ...args]) => [program, ...args]),
   };
   writeState(dataDir, state);
@@ -110,6 +111,8 @@ export interface Status {
   enabled: boolean;
   door: Enabled["door"] | null;
   model: string | null;
+  /** The real program that was found, or named, then. */
+  codex: string | null;
   variable: Enabled["variable"] | null;
   /** What programs of this session see under that name; null = nothing. */
   session: string | null;
@@ -118,12 +121,12 @@ export interface Status {
 
 export async function status(options: Pick<SetupOptions, "system" | "dataDir" | "platform">): Promise<Status> {
   const state = readState(options.dataDir);
-  if (state === null) return { enabled: false, door: null, model: null, variable: null, session: null, files: [] };
-  const { door, model, variable } = state;
+  if (state === null) return { enabled: false, door: null, model: null, codex: null, variable: null, session: null, files: [] };
+  const { door, model, codex, variable } = state;
   const files = state.files.map(({ path, sha256 }) => ({
     path, state: !existsSync(path) ? ("missing" as const) : hash(readFileSync(path, "utf8")) === sha256 ? ("ok" as const) : ("changed" as const),
   }));
-  return { enabled: true, door, model, variable, session: await valueOf(options, variable.name), files };
+  return { enabled: true, door, model, codex, variable, session: await valueOf(options, variable.name), files };
 }
 
 async function valueOf({ system, platform }: Pick<SetupOptions, "system" | "platform">, name: string): Promise<string | null> {

@@ -62,8 +62,9 @@ export async function run({ operands: [verb = "", stray], settings, env, stdout,
         return done.kept.length > 0 ? 1 : 0;
       }
       default: {
-        const now = await status(setup);
-        print({ platform, ...now, codex }, describe(now, codex));
+        const found = await status(setup);
+        const now = { ...found, codex: found.codex ?? codex };
+        print({ platform, ...now }, describe(now));
         return now.files.some(({ state }) => state !== "ok") ? 1 : 0;
       }
     }
@@ -88,7 +89,7 @@ function report({ files, kept, trouble }: Outcome, did: string): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function describe({ enabled, door, model, variable, session, files }: Awaited<ReturnType<typeof status>>, codex: string | null): string {
+function describe({ enabled, door, model, codex, variable, session, files }: Awaited<ReturnType<typeof status>>): string {
   if (!enabled || variable === null) return "Codex Desktop is not set up for foldcast; foldcast desktop enable does it.\n";
   const active = session === variable.value ? "in this session, too" : session === null ? "not in this session; from the next login on" : `this session has ${session}`;
   return [
