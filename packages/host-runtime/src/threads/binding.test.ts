@@ -33,6 +33,6 @@ test("what nobody offers is answered with what there is", async () => {
 
 test("with Codex behind us, one of its models wants a new thread", async () => {
   const both = { catalogue, native: {} };
-  await expect(resolveModel(both, "gpt", null)).rejects.toThrow("this thread does not run on Codex, and `gpt` is no model of another agent here; start a new thread to use a model of Codex");
+  await expect(resolveModel(both, "gpt", null)).rejects.toThrow("this thread does not run on Codex, and `gpt` is no model of another agent here; start a new thread (`/new`) to use a model of Codex");
   await expect(resolveModel(both, "fake/three", "fake")).rejects.toThrow("the model `fake/three` is not available");
 });

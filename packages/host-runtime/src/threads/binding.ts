@@ -28,7 +28,7 @@ async function whyUnknown({ catalogue, native }: Offer, requested: string): Prom
   const inspection = await adapter?.inspect().catch(() => null);
   if (adapter !== undefined && inspection?.ready === false) return `${adapter.manifest.displayName} is not ready: ${inspection.reason ?? "it cannot start"}`;
   if (native !== null && adapter === undefined) {
-    return `this thread does not run on Codex, and \`${requested}\` is no model of another agent here; start a new thread to use a model of Codex`;
+    return `this thread does not run on Codex, and \`${requested}\` is no model of another agent here; start a new thread (\`/new\`) to use a model of Codex`;
   }
   const offered = (await catalogue.models()).filter((each) => each.ready).map((each) => `\`${each.id}\``);
   return `the model \`${requested}\` is not available; available: ${offered.length === 0 ? "none" : offered.join(", ")}`;
