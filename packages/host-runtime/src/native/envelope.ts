@@ -29,11 +29,37 @@ export function idKey(bytes: Buffer, id: Span): string {
   return text === null ? bytes.toString("latin1", id.start, id.end) : `"${text}`;
 }
 
+/** How most frames of a server begin. */
+const METHOD_FIRST = Buffer.from('{"method":"');
+const LONGEST_METHOD = 100;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function beginsWithMethod(bytes: Buffer): boolean {
+  if (bytes.length < METHOD_FIRST.length) return false;
+  for (let at = 0; at < METHOD_FIRST.length; at++) if (bytes[at] !== METHOD_FIRST[at]) return false;
+  return true;
+}
+
+/** What such a frame begins with, where it is plain and no escape; null for what has to be read with care. */
+function plainMethod(bytes: Buffer): string | null {
+  if (!beginsWithMethod(bytes)) return null;
+  const from = METHOD_FIRST.length;
+  const to = Math.min(bytes.length, from + LONGEST_METHOD);
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) return bytes.toString("latin1", from, at);
+    if (byte === BACKSLASH || byte >= 0x80) return null;
+  }
+  return null;
+}
+
 /**
  * The key of the request that a frame answers; null for one that is no answer. It looks no further than it must: most
  * frames of a server begin with their method, and answers with their id and result.
  */
 export function answeredKey(bytes: Buffer): string | null {
+  if (beginsWithMethod(bytes)) return null;
   const found: { id: Span | null; members: number; hasMethod: boolean } = { id: null, members: 0, hasMethod: false };
   eachMember(bytes, 0, (keyStart, keyEnd, start, end) => {
     found.members++;
@@ -51,7 +77,8 @@ export function answeredKey(bytes: Buffer): string | null {
 
 /** Its method, where it has one and that stands first; what a server sends begins so. */
 export function leadingMethod(bytes: Buffer): string | null {
-  let method: string | null = null;
+  let method = plainMethod(bytes);
+  if (method !== null) return method;
   eachMember(bytes, 0, (keyStart, keyEnd, start, end) => {
     if (textAt(bytes, keyStart, keyEnd) === "method") method = textAt(bytes, start, end);
     return false;
