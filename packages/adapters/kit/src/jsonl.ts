@@ -96,7 +96,7 @@ function emit(buffer: Buffer, from: number, to: number, offset: number, ended: b
 
 const GAP_BYTES = 64 * 1024;
 /** So much is read at a time, and as much ahead: what a reader makes of it is to be gone before the next is there. */
-const GROUP_BYTES = 256 * 1024;
+const GROUP_BYTES = 512 * 1024;
 
 /** Pieces `first` ≤ i < `last` of a list, which stand together in the file. The bytes change when the next group is asked for. */
 export interface PieceGroup {

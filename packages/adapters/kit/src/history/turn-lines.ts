@@ -7,11 +7,18 @@ import type { PieceList } from "./pieces.ts";
 /** A line of the index as it is now; the file may have changed since. `whole`: nothing of it was nested too deeply. */
 export type TurnLine = { record: JsonRecord; whole: boolean; marked: boolean } | { record: null; sample: string };
 
+/** The places of so many turns are listed at a time: a session may have a hundred thousand. */
+const TURNS_AT_ONCE = 1_000;
+
 /**
  * The lines of each turn. A turn is parsed when it is asked for, so that of a long history no more is in memory than one
  * turn and the bytes around it. `isMarked` may tell something of a line's text that its record does not.
  */
 export async function* turnLines<Turn extends { readonly pieces: PieceList }>(turns: readonly Turn[], file: FileHandle, isMarked: (text: string) => boolean = () => false): AsyncGenerator<{ turn: Turn; lines: TurnLine[] }> {
+  for (let from = 0; from < turns.length; from += TURNS_AT_ONCE) yield* linesOf(turns.slice(from, from + TURNS_AT_ONCE), file, isMarked);
+}
+
+async function* linesOf<Turn extends { readonly pieces: PieceList }>(turns: readonly Turn[], file: FileHandle, isMarked: (text: string) => boolean): AsyncGenerator<{ turn: Turn; lines: TurnLine[] }> {
   const pieces: FilePiece[] = [];
   // Kept, as a turn may grow while it is read.
   const ends = turns.map((turn) => pieces.push(...turn.pieces.list()));
