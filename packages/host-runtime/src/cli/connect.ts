@@ -1,6 +1,7 @@
 import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { embeddedTransport, webSocketTransport } from "../chat/transports.ts";
 import { StoreLockedError } from "../store/lock.ts";
+import { nativeProgram } from "./native.ts";
 import type { ConfigFile } from "./options/config-file.ts";
 import type { Values } from "./options/option.ts";
 import { readToken, serverOptions } from "./server-options.ts";
@@ -19,17 +20,19 @@ export interface ConnectOptions {
   file: ConfigFile | null;
   env: NodeJS.ProcessEnv;
   stderr: NodeJS.WritableStream;
+  /** A server in this process has the real Codex behind it, as one of `foldcast serve`: its threads have the ids then that its own clients know. */
+  withCodex?: boolean;
 }
 
 /**
  * A connection to the server that `--server` names, else to the one that has the data folder, else to one in this
  * process. Throws a `StoreLockedError` when the folder's owner does not answer.
  */
-export async function connect({ values, file, env, stderr }: ConnectOptions): Promise<Link> {
+export async function connect({ values, file, env, stderr, withCodex = false }: ConnectOptions): Promise<Link> {
   const given = values["token-file"] === null ? null : readToken(values["token-file"]);
   // The token of the local server is nobody else's business.
   if (values.server !== null) return { transport: await webSocketTransport(values.server, given), running: null };
-  const options = serverOptions(values, file, env);
+  const options = { ...serverOptions(values, file, env), native: withCodex ? await nativeProgram(values, env) : null };
   let running: RunningHost;
   try {
     // Ctrl+C is the client's own.

@@ -19,12 +19,23 @@ export async function run({ settings, env, stdout, stderr }: Call<typeof MODELS_
   })), ...models.map(({ id, harness, harnessName, model, ready, reason }) => ({
     id, harness, displayName: `${harnessName}: ${model.displayName}`, ready, reason, efforts: model.efforts,
   }))];
-  const width = Math.max(...rows.map(({ id }) => id.length));
   if (values.json) stdout.write(`${JSON.stringify(rows)}\n`);
-  else for (const row of rows) stdout.write(`${row.id.padEnd(width)}  ${row.displayName}${row.ready ? "" : `  (not ready: ${row.reason ?? "unknown"})`}\n`);
+  else for (const line of modelLines(rows)) stdout.write(`${line}\n`);
   const offering = new Set(rows.flatMap(({ harness, ready }) => (ready ? [harness] : [])));
   const silent = chosenHarnesses(options).flatMap(({ id, isReplayOnly }) => (offering.has(id) || isReplayOnly === true ? [] : [id]));
   if (!values.json && silent.length > 0) stderr.write(`not ready: ${silent.join(", ")}; foldcast doctor says what to do\n`);
   await stopHost(running);
   return 0;
+}
+
+/** A line for each model. All models of a harness lack the same: what it is stands at the first. */
+export function modelLines(rows: readonly { id: string; harness: string; displayName: string; ready: boolean; reason: string | null }[]): string[] {
+  const width = Math.max(...rows.map(({ id }) => id.length));
+  const told = new Set<string>();
+  return rows.map(({ id, harness, displayName, ready, reason }) => {
+    const why = `${harness}: ${reason ?? "unknown"}`;
+    const lacks = ready ? "" : told.has(why) ? "  (not ready)" : `  (not ready: ${reason ?? "unknown"})`;
+    if (!ready) told.add(why);
+    return `${id.padEnd(width)}  ${displayName}${lacks}`;
+  });
 }

@@ -27,7 +27,7 @@ export function storeCheck(folder: string, driver: SqlDriver | null = loadSqlDri
         const verdict = String(Object.values(row ?? {})[0]);
         if (verdict !== "ok") return damaged(file, verdict);
         const count = Number(Object.values(database.prepare("SELECT count(*) FROM threads").get() as Record<string, unknown>)[0]);
-        return ok(`${count} thread${count === 1 ? "" : "s"}`);
+        return ok(`${count} thread${count === 1 ? "" : "s"} of its own; sessions that the agents saved are listed from their own files`);
       } catch (error) {
         return damaged(file, error instanceof Error ? error.message : String(error));
       } finally {

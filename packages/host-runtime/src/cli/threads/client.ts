@@ -55,7 +55,25 @@ export class ThreadsClient {
 
   /** Newest first. */
   async *turns(threadId: string, limit: number): AsyncGenerator<Turn> {
-    yield* this.#pages<Turn>("thread/turns/list", { threadId, sortDirection: "desc", itemsView: "full" }, limit, TURNS_A_PAGE);
+    const pages = (): AsyncGenerator<Turn> => this.#pages<Turn>("thread/turns/list", { threadId, sortDirection: "desc", itemsView: "full" }, limit, TURNS_A_PAGE);
+    let isEmpty = true;
+    for await (const turn of pages()) {
+      isEmpty = false;
+      yield turn;
+    }
+    if (!isEmpty || !(await this.#open(threadId))) return;
+    yield* pages();
+  }
+
+  /** Codex 0.171 has no turns of a thread of its own before that is opened. False where it cannot be. */
+  async #open(threadId: string): Promise<boolean> {
+    try {
+      await this.#rpc.request("thread/resume", { threadId, excludeTurns: true });
+      return true;
+    } catch (error) {
+      if (error instanceof RpcError) return false;
+      throw error;
+    }
   }
 
   async archive(threadId: string): Promise<void> {

@@ -38,8 +38,13 @@ export function nameOf({ name, preview }: Thread): string {
   return name ?? preview;
 }
 
+/** The same for a list: a session may have begun with a command or a compaction, and never got a name. */
+export function shownName(thread: Thread): string {
+  return nameOf(thread).trim() === "" ? "(no prompt)" : nameOf(thread);
+}
+
 function shown(threads: readonly Thread[]): string {
-  const lines = threads.slice(0, SHOWN).map((thread) => `  ${thread.id}  ${fit(nameOf(thread), 60).trimEnd()}`);
+  const lines = threads.slice(0, SHOWN).map((thread) => `  ${thread.id}  ${fit(shownName(thread), 60).trimEnd()}`);
   if (threads.length > SHOWN) lines.push(`  and ${threads.length - SHOWN} more`);
   return lines.join("\n");
 }

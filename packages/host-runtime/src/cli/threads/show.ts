@@ -3,7 +3,7 @@ import type { FoldDivider, OpenReason } from "@foldcast/protocol-core/folding";
 import type { Thread, ThreadItem, Turn } from "@foldcast/protocol-core/wire";
 import { dividerText, OPEN_REASONS } from "../../replay/table.ts";
 import { fit, oneLine, plainLines } from "../../terminal-text.ts";
-import { nameOf } from "./find.ts";
+import { shownName } from "./find.ts";
 
 /** A row of `foldcast threads list --json`. Times in Unix seconds. */
 export interface ThreadRow {
@@ -60,11 +60,11 @@ function textOf({ content }: Extract<ThreadItem, { type: "userMessage" }>): stri
 export const LIST_HEADER = `${"thread".padEnd(36)}  changed           ${fit("model", 22)}  name`;
 
 export function listLine(thread: Thread): string {
-  return `${thread.id}  ${moment(thread.updatedAt)}  ${fit(thread.model ?? "–", 22)}  ${fit(nameOf(thread), 60).trimEnd()}`;
+  return `${thread.id}  ${moment(thread.updatedAt)}  ${fit(thread.model ?? "–", 22)}  ${fit(shownName(thread), 60).trimEnd()}`;
 }
 
 export function headLines(thread: Thread): string[] {
-  return [oneLine(nameOf(thread)), `thread ${thread.id} · ${thread.model ?? "no model yet"} · ${oneLine(thread.cwd)} · ${moment(thread.updatedAt)}`];
+  return [oneLine(shownName(thread)), `thread ${thread.id} · ${thread.model ?? "no model yet"} · ${oneLine(thread.cwd)} · ${moment(thread.updatedAt)}`];
 }
 
 export function turnLines({ prompt, error, fold, finalAnswer }: TurnRow): string[] {

@@ -4,6 +4,8 @@ import type { Listener } from "../../rpc/listen.ts";
 import { connectStdio, startTestHost } from "../../testing/client.ts";
 import type { TestHost } from "../../testing/client.ts";
 import { runCaptured } from "../../testing/command.ts";
+import type { Thread } from "@foldcast/protocol-core/wire";
+import { headLines, listLine } from "./show.ts";
 
 let setup: TestHost;
 let listener: Listener;
@@ -55,6 +57,12 @@ describe("foldcast threads list", () => {
     expect((await threads("list", "--limit", "3")).stderr).toBe("");
     expect((await threads("list", "--search", "xyzzy")).stderr).toContain("no thread fits");
     expect((await threads("list", "--archived")).stderr).toContain("no archived thread yet");
+  });
+
+  test("says of a session that began without a prompt that it has none", () => {
+    const thread = { id: ids[0]!, name: null, preview: " ", cwd: "/w/0", model: null, updatedAt: 0 } as Thread;
+    expect([listLine(thread), headLines(thread)[0]]).toEqual([expect.stringMatching(/ {2}\(no prompt\)$/), "(no prompt)"]);
+    expect(listLine({ ...thread, name: "Named" })).toMatch(/ {2}Named$/);
   });
 
   test("as JSON has these members", async () => {
