@@ -17,9 +17,9 @@ export function readableJson(json: string): string {
 /** Parts of values whose JSON is there already, in UTF-8. */
 export type Written = ReadonlyMap<object, readonly Buffer[]>;
 
-/** True for a value that is better encoded piece by piece: much of it is text. */
-export function isLong(value: unknown): boolean {
-  return unitsLeft(value, LONG) < 0;
+/** True for a value whose texts have more units than this altogether; by default those that are better encoded piece by piece. */
+export function isLong(value: unknown, units = LONG): boolean {
+  return unitsLeft(value, units) < 0;
 }
 
 /**
@@ -66,7 +66,7 @@ class Pieces {
   }
 
   value(value: unknown): void {
-    if (!isLong(value)) this.#json(JSON.stringify(value) ?? "null");
+    if (!isLong(value)) this.#json(JSON.stringify(value));
     else if (typeof value === "string") this.#text(value);
     else if (Array.isArray(value)) this.#list(value);
     else this.#object(value as Readonly<Record<string, unknown>>);
@@ -80,7 +80,7 @@ class Pieces {
   #list(list: readonly unknown[]): void {
     list.forEach((element, at) => {
       this.#json(at === 0 ? "[" : ",");
-      this.value(element);
+      this.value(element === undefined ? null : element);
     });
     this.#json("]");
   }

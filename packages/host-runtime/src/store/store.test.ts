@@ -47,7 +47,9 @@ const step = fc.oneof(
   fc.tuple(id, fc.string()).map(([section, name]) => (store: ThreadStore) => store.saveSection({ id: section, name, appearance: null })),
   id.map((section) => (store: ThreadStore) => store.deleteSection(section)),
   // From here on it has all of them in memory.
-  fc.constant((store: ThreadStore) => void [...store.threads()]),
+  fc.constant((store: ThreadStore) => {
+    Array.from(store.threads());
+  }),
   id.map((thread) => (store: ThreadStore) => {
     try {
       store.transaction(() => {

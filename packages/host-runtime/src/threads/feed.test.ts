@@ -29,7 +29,7 @@ test("a long item is in memory once, whoever watches, and once more at the end o
   const watchers = [watcher(), watcher(), watcher(true)];
   for (const { connection } of watchers) feed.add(connection);
   const item = message("x".repeat(3_000_000));
-  feed.output({ type: "item.completed", item, at: 1, detail: { rawName: "n" } as never }, "t");
+  feed.output({ type: "item.completed", item, at: 1, detail: { rawName: "n" } }, "t");
   feed.output({ type: "turn.completed", turn: turnOf(item) }, "t");
   const next = message("y".repeat(1_000_000));
   feed.output({ type: "turn.completed", turn: turnOf(next) }, "t");

@@ -1,9 +1,12 @@
 import { invalidRequest } from "@foldcast/protocol-core/wire";
+import { isLong } from "../rpc/wire-json.ts";
 import type { PatientStore } from "../store/patient.ts";
 import type { QueuedInput } from "../store/store.ts";
 
 /** Inputs that wait for their turn; beyond it a client is told to wait. */
 const MAX_QUEUED_INPUTS = 100;
+/** The same for the size of all of them, in UTF-16 units: pictures come as text. */
+const MAX_QUEUED_UNITS = 64 * 1024 * 1024;
 
 export interface InputQueueOptions {
   threadId: string;
@@ -31,7 +34,7 @@ export class InputQueue {
   }
 
   add(queued: QueuedInput): void {
-    if (this.#entries.length >= MAX_QUEUED_INPUTS) throw invalidRequest("too many inputs are waiting on this thread");
+    this.#demandRoom([...this.#entries, queued]);
     this.#options.store?.saveQueued(this.#options.threadId, queued);
     this.#entries.push(queued);
     this.#options.onChanged();
@@ -43,6 +46,7 @@ export class InputQueue {
     const old = this.#entries[at];
     if (old === undefined) return null;
     const queued = { ...old, ...change };
+    this.#demandRoom(this.#entries.with(at, queued));
     this.#options.store?.saveQueued(this.#options.threadId, queued);
     this.#entries[at] = queued;
     this.#options.onChanged();
@@ -95,6 +99,10 @@ export class InputQueue {
   /** The harness has it: nothing of it is kept any more. */
   sent(id: string): void {
     this.#options.store?.forgetQueued(this.#options.threadId, id);
+  }
+
+  #demandRoom(entries: readonly QueuedInput[]): void {
+    if (entries.length > MAX_QUEUED_INPUTS || isLong(entries, MAX_QUEUED_UNITS)) throw invalidRequest("too many inputs are waiting on this thread");
   }
 
   #indexOf(id: string): number {
