@@ -42,15 +42,15 @@ describe("hostile content", () => {
         const error = status === "failed" ? { message: other, codexErrorInfo: null, additionalDetails: null, misalignment: null } : null;
         expectTaken(layoutTurn(inputOf(turnWith(items, { status, error, plan }), { title: one, cwd: other })).cards);
       }
-    }), { seed: 20_261_130, numRuns: Number(process.env["FEISHU_RUNS"] ?? 40) });
+    }), { seed: 20_261_130, numRuns: Number(process.env["FEISHU_RUNS"] ?? 25) });
   });
 
-  it("of half a megabyte arrives in order, on cards that are taken", () => {
-    const words = Array.from({ length: 40_000 }, (_, index) => `w${index}${index % 37 === 0 ? "\n\n" : index % 11 === 0 ? "，字字字" : ""}`).join(" ");
+  it("of hundreds of kilobytes arrives in order, on cards that are taken", () => {
+    const words = Array.from({ length: 25_000 }, (_, index) => `w${index}${index % 37 === 0 ? "\n\n" : index % 11 === 0 ? "，字字字" : ""}`).join(" ");
     const cards = answered(words);
     expectTaken(cards);
     const shown = cards.map(textOf).join(" ").match(/w\d+/g)!.map((word) => Number(word.slice(1)));
-    expect(shown).toHaveLength(40_000);
+    expect(shown).toHaveLength(25_000);
     expect(shown.every((word, index) => word === index)).toBe(true);
   });
 

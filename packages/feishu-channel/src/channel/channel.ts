@@ -11,7 +11,7 @@ import { InteractionRow } from "../approvals/row.ts";
 import { maskMail } from "../card/index.ts";
 import { plainText } from "../card/markdown/inline.ts";
 import { WRITER_TIMES, type WriterClock } from "../card/writer.ts";
-import { CHANNEL, HostClient } from "../client/host-client.ts";
+import { HostClient } from "../client/host-client.ts";
 import { TurnRecord } from "../delivery/record.ts";
 import { type Place, sendOnce, SEND_TIMES } from "../delivery/sender.ts";
 import type { DeliveryDeps } from "../delivery/turn-delivery.ts";
@@ -450,16 +450,16 @@ export class FeishuChannel {
   /** A button of a list that the channel put up. What is longer than a toast comes as a message. */
   async #pressCommand(text: string, { chatId, topicId, openId, messageId, eventId }: Press): Promise<string> {
     const typed = readTyped(text);
-    const { toast, failed } = this.#texts;
-    if (typed.kind !== "command") return toast.unknown;
+    const texts = this.#texts;
+    if (typed.kind !== "command") return texts.toast.unknown;
     const row = { chatId, threadId: topicId, messageId };
     try {
       const said = await this.#command(row, openId, typed.name, typed.argument, { chatId, replyTo: messageId, inThread: topicId !== null });
-      if (said === null || (said.length <= MAX_TOAST && !said.includes("\n"))) return said ?? toast.accepted;
+      if (said === null || (said.length <= MAX_TOAST && !said.includes("\n"))) return said ?? texts.toast.accepted;
       await this.#say(row, said, eventId);
-      return toast.accepted;
+      return texts.toast.accepted;
     } catch (error) {
-      return failed(wordsOf(error));
+      return texts.failed(wordsOf(error));
     }
   }
 

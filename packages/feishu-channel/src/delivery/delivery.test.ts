@@ -78,7 +78,7 @@ describe.concurrent("the delivery of a turn", () => {
     ["more tables than it takes", 230099, "Failed to create card content, ext=ErrCode: 11310; ErrMsg: card table number over limit", "```"],
     ["more elements than it takes", 300305, "element exceeds the limit", "| 1 |"],
     ["a larger card than it takes", 200860, "card content exceeds limit", "| 1 |"],
-  ])("renders again, smaller, when the server finds %s", async ([_name, code, msg, shown], { expect, onTestFinished }) => {
+  ])("renders again, smaller, when the server finds %s", async ([, code, msg, shown], { expect, onTestFinished }) => {
     const { world, deps, record } = await setUp(onTestFinished);
     world.fake.planFaults({ faults: [{ id: "limit", on: { api: "card.update", nth: 1 }, fault: { kind: "refuse", code, msg } }] });
     const table = "| n |\n| --- |\n| 1 |";
