@@ -64,6 +64,8 @@ export function stableValue(value: Record<string, unknown>, home: NativeHome, th
 /** One text for two screens that show the same. */
 export function stableScreen(screen: string, home: NativeHome): string {
   return text(screen, home, new Map<string, string>())
+    // The mark of what runs blinks.
+    .replace(/^◦ /gm, "• ")
     .replace(/ • \d\d:\d\d$/gm, " • <time>")
     .replace(/(Worked for|\() ?<?\d+[hms](?: \d+[ms])*\)?/g, "$1 <seconds>")
     .replace(/ *(\d+[smhd] ago|just now|\bnow\b) */g, " <ago> ")
