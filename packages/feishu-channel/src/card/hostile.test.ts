@@ -43,21 +43,21 @@ describe("hostile content", () => {
         expectTaken(layoutTurn(inputOf(turnWith(items, { status, error, plan }), { title: one, cwd: other })).cards);
       }
     }), { seed: 20_261_130, numRuns: Number(process.env["FEISHU_RUNS"] ?? 25) });
-  });
+  }, 3_600_000);
 
   it("of hundreds of kilobytes arrives in order, on cards that are taken", () => {
-    const words = Array.from({ length: 25_000 }, (_, index) => `w${index}${index % 37 === 0 ? "\n\n" : index % 11 === 0 ? "，字字字" : ""}`).join(" ");
+    const words = Array.from({ length: 15_000 }, (_, index) => `w${index}${index % 37 === 0 ? "\n\n" : index % 11 === 0 ? "，字字字" : ""}`).join(" ");
     const cards = answered(words);
     expectTaken(cards);
     const shown = cards.map(textOf).join(" ").match(/w\d+/g)!.map((word) => Number(word.slice(1)));
-    expect(shown).toHaveLength(25_000);
+    expect(shown).toHaveLength(15_000);
     expect(shown.every((word, index) => word === index)).toBe(true);
   });
 
   it.each([
     ["one line without a blank", "x".repeat(120_000)],
     ["one line of emoji", "👩‍👩‍👧‍👦".repeat(6_000)],
-    ["quotes and line ends, which count more in JSON", "\"\\\n".repeat(8_000)],
+    ["quotes and line ends, which count more in JSON", "\"\\\n".repeat(4_000)],
     ["one fence", `\`\`\`ts\n${"const x = 1; // \"quoted\"\n".repeat(4_000)}\`\`\``],
     ["a fence with templates", `\`\`\`sh\n${"echo ${HOME}\n".repeat(5_000)}\`\`\``],
     ["a fence that never ends", `\`\`\`\n${"line\n".repeat(20_000)}`],

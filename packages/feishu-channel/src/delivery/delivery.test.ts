@@ -158,6 +158,19 @@ describe.concurrent("the delivery of a turn", () => {
     await expect(settle(delivery, stateOf([messageItem("m", "A b c d e f g", "final_answer")], "completed"))).resolves.toBe("delivered");
   });
 
+  it("closes a card that was refused when it was sent, and sends the answer alone", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
+    const refuse = { kind: "refuse", code: 200220, msg: "card content failed" } as const;
+    world.fake.planFaults({ faults: [1, 2].map((nth) => ({ id: `no ${nth}`, on: { api: "message.create", nth }, fault: refuse })) });
+    const delivery = new TurnDelivery(deps, record);
+    delivery.show(stateOf([messageItem("m", "A")]));
+    await until(() => world.fake.firedFaults().length > 0, "the refusal");
+    await expect(settle(delivery, stateOf([messageItem("m", "A and the rest.", "final_answer")], "completed"))).resolves.toBe("delivered");
+    expect(world.fake.calls().filter(({ api }) => api === "card.settings")).toHaveLength(1);
+    expect(world.fake.chat({ chatId: world.chatId }).messages.map(({ text }) => text.includes("A and the rest."))).toEqual([true]);
+    expect(world.fake.broken()).toEqual([]);
+  });
+
   it("says who is to be told when the bot was thrown out", async ({ expect, onTestFinished }) => {
     const { world, deps, record } = await setUp(onTestFinished);
     world.fake.setBotIn({ chatId: world.chatId, by: world.person, inside: false });
