@@ -2,13 +2,12 @@ import type { FilePiece } from "../jsonl.ts";
 
 /** The lines of one turn, as two numbers each: an index of a long session stays small. */
 export class PieceList {
-  readonly #numbers: number[] = [];
-  #bytes = 0;
+  #numbers: number[] = [];
 
   /** A list from the `numbers` of another. */
   static of(numbers: readonly number[]): PieceList {
     const list = new PieceList();
-    for (let at = 0; at + 1 < numbers.length; at += 2) list.add(numbers[at]!, numbers[at + 1]!);
+    list.#numbers = [...numbers];
     return list;
   }
 
@@ -17,24 +16,17 @@ export class PieceList {
     return this.#numbers;
   }
 
-  /** Of all pieces together. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   get length(): number {
     return this.#numbers.length / 2;
   }
 
   add(offset: number, length: number): void {
     this.#numbers.push(offset, length);
-    this.#bytes += length;
   }
 
   /** Puts a piece before all others. */
   addFirst(offset: number, length: number): void {
     this.#numbers.unshift(offset, length);
-    this.#bytes += length;
   }
 
   /** In the order they were added. */
