@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { HarnessEnvironment, HarnessInspection, HarnessModel } from "@foldcast/protocol-core/harness";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { MODES } from "./live/modes.ts";
 import type { Frame } from "./program/frame.ts";
 import { ClaudeProgram } from "./program/program.ts";
 
@@ -37,7 +38,7 @@ async function look({ bin, env, log }: { bin: string; env: NodeJS.ProcessEnv; lo
     const effort = filledString(objectOf(objectOf(settings)["applied"])["effort"]);
     const models = (Array.isArray(about["models"]) ? about["models"].filter(isJsonObject) : []).map((model) => modelOf(model, effort));
     const ready = isLoggedIn(objectOf(about["account"]));
-    return { ready, reason: ready ? null : LOGIN, version: filledString(about["claude_code_version"]), models };
+    return { ready, reason: ready ? null : LOGIN, version: filledString(about["claude_code_version"]), models, permissionModes: MODES };
   } finally {
     await running.close();
   }

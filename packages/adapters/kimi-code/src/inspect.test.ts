@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -41,13 +41,12 @@ test.each([
 
 test("a program that was never set up is not asked for models: it would write a first configuration", async () => {
   const bin = join(folder, "kimi");
-  const asked = join(folder, "asked");
-  writeFileSync(bin, `#!/bin/sh\necho "$@" >> '${asked}'\n[ "$1" = --version ] && echo 2.1.0 || echo '{"models":{"m":{}}}'\n`, { mode: 0o755 });
   const config = join(folder, "config.toml");
+  writeFileSync(bin, `#!/bin/sh\nif [ "$1" = --version ]; then echo 2.1.0; else touch '${config}'; echo '{"models":{"m":{}}}'; fi\n`, { mode: 0o755 });
   const look = (env: Readonly<Record<string, string>> = {}) => inspectProgram(bin, { PATH: process.env["PATH"], ...env }, config);
-  expect(await look()).toEqual({ ready: false, reason: expect.stringContaining("kimi login"), version: "2.1.0", models: [] });
-  expect(readFileSync(asked, "utf8")).toBe("--version\n");
+  expect(await look()).toEqual({ ready: false, reason: expect.stringContaining("kimi login"), version: "2.1.0", models: [], permissionModes: ["default", "plan", "auto", "yolo"] });
+  expect(existsSync(config)).toBe(false);
   expect(await look({ KIMI_MODEL_NAME: "m" })).toMatchObject({ ready: true, models: [{ id: "m" }] });
-  writeFileSync(config, "");
+  expect(existsSync(config)).toBe(true);
   expect(await look()).toMatchObject({ ready: true, version: "2.1.0" });
 });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 import { withoutSecrets, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import type { HarnessInspection, HarnessModel } from "@foldcast/protocol-core/harness";
+import { MODES } from "./live/dialect.ts";
 
 const run = promisify(execFile);
 const PATIENCE_MS = 60_000;
@@ -24,7 +25,7 @@ export async function inspectProgram(bin: string, env: NodeJS.ProcessEnv, config
     const hasModels = existsSync(config) || filledString(env["KIMI_MODEL_NAME"]) !== null;
     const [version, listed] = await Promise.all([ask("--version"), hasModels ? ask("provider", "list", "--json") : "{}"]);
     const models = Object.entries(objectOf(parseRecord(listed)?.["models"])).map(([id, model]) => modelOf(id, objectOf(model)));
-    return { ready: models.length > 0, reason: models.length > 0 ? null : LOGIN, version: version.trim().split("\n").at(-1) ?? null, models };
+    return { ready: models.length > 0, reason: models.length > 0 ? null : LOGIN, version: version.trim().split("\n").at(-1) ?? null, models, permissionModes: MODES };
   } catch (error) {
     return { ready: false, reason: `Kimi Code cannot be used: ${withoutSecrets(faultOf(error), env)}`, version: null, models: [] };
   }

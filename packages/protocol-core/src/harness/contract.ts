@@ -45,6 +45,8 @@ export interface HarnessInspection {
   reason: string | null;
   version: string | null;
   models: readonly HarnessModel[];
+  /** The harness's own, as `SessionOptions.permissionMode` takes them beside Codex's profiles. Absent = not known. */
+  permissionModes?: readonly string[];
 }
 
 /** What the edge hands to an adapter: the core has no clock and no id generator of its own. */

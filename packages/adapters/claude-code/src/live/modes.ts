@@ -12,14 +12,15 @@ export function effortOf(thinking: string | null): string | null {
   return EFFORTS.find((effort) => effort === thinking) ?? null;
 }
 
-const MODES: ReadonlySet<string> = new Set(["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]);
+/** Of 2.1.332. */
+export const MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"] as const;
 /** Codex's profiles: reading is free in every mode, and so is editing in the workspace in the second. */
 const PROFILES: Readonly<Record<string, string>> = { ":read-only": "default", ":workspace": "acceptEdits", ":danger-full-access": "bypassPermissions" };
 
 /** Null = as the user's own settings say. */
 export function modeOf(permissionMode: string | null): string | null {
   if (permissionMode === null) return null;
-  return PROFILES[permissionMode] ?? (MODES.has(permissionMode) ? permissionMode : null);
+  return PROFILES[permissionMode] ?? MODES.find((mode) => mode === permissionMode) ?? null;
 }
 
 /** How the options are given to a program that starts. */

@@ -7,6 +7,9 @@ import { objectOf, objectsOf, stringOf } from "@foldcast/adapter-kit";
 /** Codex's profiles. Kimi asks for commands in its `default` mode and writes in its workspace without asking. */
 const PROFILES: Readonly<Record<string, string>> = { ":read-only": "default", ":workspace": "default", ":danger-full-access": "yolo" };
 
+/** As `kimi acp` (2.1.0) offers them in each session. */
+export const MODES = ["default", "plan", "auto", "yolo"] as const;
+
 /** What `kimi acp` (2.1.0) says of its own and not of a turn: compactions come as one whole chunk of the next answer. */
 const NOTICES = /^(?:Compaction completed\.\n- Messages compacted: [\d,]+\n|Compaction cancelled\.$|Compaction is blocked by the current turn; retry|Compacting conversation context(?:…$| with instruction: )|Context compaction started — it runs in the background)/;
 

@@ -88,6 +88,9 @@ export function describeAdapter(name: string, makeAdapter: MakeAdapter, hooks: S
           expect(model.id.trim()).not.toBe("");
           expect(model.efforts).toContain(model.defaultEffort);
         }
+        const { permissionModes = [] } = inspection;
+        expect(permissionModes.filter((mode) => mode.trim() === "" || mode.startsWith(":"))).toEqual([]);
+        expect(new Set(permissionModes).size).toBe(permissionModes.length);
         await current.adapter.close();
         await expect(current.adapter.inspect()).resolves.toBeDefined();
       });

@@ -24,10 +24,11 @@ export function harnessCheck(entry: HarnessEntry, options: Pick<ServerOptions, "
       try {
         const adapter = (await catalogue.adapters()).get(entry.id);
         if (adapter === undefined) return fault(`cannot be loaded: ${trouble instanceof Error ? trouble.message : "unknown reason"}`, `correct [harness.${entry.id}] in the configuration, or leave the harness out with --harness`);
-        const { ready, reason, version, models } = await adapter.inspect();
+        const { ready, reason, version, models, permissionModes = [] } = await adapter.inspect();
         const name = `${adapter.manifest.displayName}${version === null ? "" : ` ${version}`}`;
         if (!ready) return bad(`${name}: not ready`, reason);
-        const offer = `${name}: ${models.length} model${models.length === 1 ? "" : "s"}`;
+        const modes = permissionModes.length === 0 ? "" : `; permission modes ${permissionModes.join(", ")}`;
+        const offer = `${name}: ${models.length} model${models.length === 1 ? "" : "s"}${modes}`;
         return reason === null ? ok(offer) : warning(offer, reason);
       } finally {
         void catalogue.close();
