@@ -106,9 +106,19 @@ describe("whose a turn is", () => {
     begin(followed, "t1", null);
     await followed.send("om_4", (method) => (method === "thread/queue/list" ? { data: [] } : {}));
     expect(followed.told).toEqual([]);
+    followed.tell("item/started", { turnId: "t1", startedAtMs: 0, item: { ...prompt("om_4"), id: "added" } });
     followed.tell("turn/completed", { turn: turn("t1", [], "completed") });
     begin(followed, "t2", "om_4");
     expect(followed.follower.startedBy("t2")).toBeNull();
+  });
+
+  it("is known of a message that was handed to a turn which ended in that moment", async () => {
+    const followed = await follow();
+    begin(followed, "t1", null);
+    await followed.send("om_6", (method) => (method === "thread/queue/list" ? { data: [] } : {}));
+    followed.tell("turn/completed", { turn: turn("t1", [], "completed") });
+    begin(followed, "t2", "om_6");
+    expect(followed.follower.startedBy("t2")).toBe(followed.world.person);
   });
 
   it("is the next one's where the running turn takes nothing", async () => {

@@ -90,6 +90,7 @@ export class Follower {
     if (!applyToThread(this.view, notification)) return;
     const { params } = notification;
     const turnId = "turnId" in params ? params.turnId : "turn" in params ? params.turn.id : null;
+    if (notification.method === "item/started" || notification.method === "item/completed") this.#noteAdded(notification.params.turnId, notification.params.item);
     if (typeof turnId === "string") this.draw(turnId);
   }
 
@@ -160,6 +161,12 @@ export class Follower {
     beginnings.delete(clientId);
     if (this.preview === "") this.preview = beginning.title;
     return beginning;
+  }
+
+  /** A message that was added to a turn begins none. */
+  #noteAdded(turnId: string, item: ThreadItem): void {
+    const turn = this.view.turns.get(turnId);
+    if (item.type === "userMessage" && item.clientId !== null && turn !== undefined && promptOf(turn)?.id !== item.id) this.#deps.beginnings.delete(item.clientId);
   }
 
   #newRecord(turnId: string, beginning: Beginning | null): TurnRecord {

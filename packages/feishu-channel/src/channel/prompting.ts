@@ -77,7 +77,7 @@ async function afterSteering(threadId: string, clientId: string, deps: PromptDep
     await deps.sleep(EARLY_MS);
     if (await isWaiting(threadId, clientId, deps)) return deps.sayQueued();
   }
-  deps.beginnings.delete(clientId);
+  // What is known of it stays until it is seen in a turn: that one may just have ended, and the message has begun another.
 }
 
 async function isWaiting(threadId: string, clientId: string, { request }: PromptDeps): Promise<boolean> {
