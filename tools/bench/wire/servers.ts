@@ -121,10 +121,11 @@ async function serve(command: readonly [string, ...string[]], env: NodeJS.Proces
     client = () => countOnWebSocket(url);
   }
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const pid = processOf(child.pid!);
   return {
     client,
     model,
-    memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${String(processOf(child.pid!))}/status`, "utf8"))?.[1]) / 1024,
+    memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1]) / 1024,
     async stop() {
       child.kill("SIGTERM");
       const forced = setTimeout(() => child.kill("SIGKILL"), 5_000);
@@ -135,7 +136,7 @@ async function serve(command: readonly [string, ...string[]], env: NodeJS.Proces
   };
 }
 
-/** The npm package starts the real program through a small script of Node. */
+/** The npm package starts the real program through a small script of Node; it is there as soon as the server answers. */
 function processOf(pid: number): number {
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, "utf8").trim().split(" ").filter(Boolean);
   const own = children.find((child) => readFileSync(`/proc/${child}/comm`, "utf8").startsWith("codex"));
