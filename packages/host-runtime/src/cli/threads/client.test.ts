@@ -2,17 +2,14 @@ import { expect, test } from "vitest";
 import type { ClientTransport } from "@foldcast/protocol-core/client";
 import { ThreadsClient } from "./client.ts";
 
-/** A server that has the turns of a thread only once that is opened, as Codex has of its own; `opens` = it can be. */
-function server(opens: boolean): { transport: ClientTransport; asked: string[] } {
+/** A server with one thread of three turns: in pages, only as a whole, or not at all. */
+function server(has: "pages" | "whole" | "none"): { transport: ClientTransport; asked: string[] } {
   const asked: string[] = [];
   let receive: (text: string) => void = () => undefined;
-  let isOpen = false;
+  const turns = [{ id: "a" }, { id: "b" }, { id: "c" }];
   const answer = (method: string): object => {
-    if (method === "thread/resume") {
-      isOpen = opens;
-      return opens ? { result: {} } : { error: { code: -32600, message: "no rollout found" } };
-    }
-    return { result: { data: isOpen ? [{ id: "b" }, { id: "a" }] : [], nextCursor: null } };
+    if (method === "thread/turns/list") return { result: { data: has === "pages" ? turns.toReversed() : [], nextCursor: null } };
+    return has === "whole" ? { result: { thread: { turns } } } : { error: { code: -32600, message: "no rollout found" } };
   };
   const transport: ClientTransport = {
     send(text) {
@@ -27,21 +24,13 @@ function server(opens: boolean): { transport: ClientTransport; asked: string[] }
 }
 
 test.each([
-  ["are those of a thread that had to be opened first", true, ["b", "a"]],
-  ["are none where it cannot be opened", false, []],
-])("turns %s", async (_, opens, ids) => {
-  const { transport, asked } = server(opens);
+  ["come in pages, newest first", "pages", ["c", "b"], ["thread/turns/list"]],
+  ["come from the whole thread where there are no pages of it", "whole", ["c", "b"], ["thread/turns/list", "thread/read"]],
+  ["are none where it cannot be read", "none", [], ["thread/turns/list", "thread/read"]],
+] as const)("turns %s", async (_, has, ids, methods) => {
+  const { transport, asked } = server(has);
   const turns: string[] = [];
-  for await (const { id } of new ThreadsClient(transport).turns("t", 10)) turns.push(id);
+  for await (const { id } of new ThreadsClient(transport).turns("t", 2)) turns.push(id);
   expect(turns).toEqual(ids);
-  expect(asked.slice(0, 2)).toEqual(["thread/turns/list", "thread/resume"]);
-});
-
-test("a thread whose turns are there is not opened for them", async () => {
-  const { transport, asked } = server(true);
-  const client = new ThreadsClient(transport);
-  for await (const turn of client.turns("t", 1)) expect(turn.id).toBe("b");
-  asked.length = 0;
-  for await (const turn of client.turns("t", 1)) expect(turn.id).toBe("b");
-  expect(asked).toEqual(["thread/turns/list"]);
+  expect(asked).toEqual(methods);
 });

@@ -39,7 +39,8 @@ export class ThreadsClient {
 
   /** Those that changed last come first. */
   async *list({ cwd, search, archived }: ThreadFilter, limit: number): AsyncGenerator<Thread> {
-    const params = { archived, sortKey: "updated_at", sortDirection: "desc", ...(cwd === null ? {} : { cwd }), ...(search === null ? {} : { searchTerm: search }) };
+    // Whoever answers for the model: Codex alone would leave out what is not of its current provider.
+    const params = { archived, modelProviders: [], sortKey: "updated_at", sortDirection: "desc", ...(cwd === null ? {} : { cwd }), ...(search === null ? {} : { searchTerm: search }) };
     yield* this.#pages<Thread>("thread/list", params, limit, THREADS_A_PAGE);
   }
 
@@ -55,23 +56,24 @@ export class ThreadsClient {
 
   /** Newest first. */
   async *turns(threadId: string, limit: number): AsyncGenerator<Turn> {
-    const pages = (): AsyncGenerator<Turn> => this.#pages<Turn>("thread/turns/list", { threadId, sortDirection: "desc", itemsView: "full" }, limit, TURNS_A_PAGE);
     let isEmpty = true;
-    for await (const turn of pages()) {
+    for await (const turn of this.#pages<Turn>("thread/turns/list", { threadId, sortDirection: "desc", itemsView: "full" }, limit, TURNS_A_PAGE)) {
       isEmpty = false;
       yield turn;
     }
-    if (!isEmpty || !(await this.#open(threadId))) return;
-    yield* pages();
+    if (isEmpty) yield* await this.#turnsOfOldKind(threadId, limit);
   }
 
-  /** Codex 0.171 has no turns of a thread of its own before that is opened. False where it cannot be. */
-  async #open(threadId: string): Promise<boolean> {
+  /**
+   * Codex 0.171 has no pages of a session whose `historyMode` is not "paginated", but gives it whole. To open such a
+   * thread instead would change its file.
+   */
+  async #turnsOfOldKind(threadId: string, limit: number): Promise<Turn[]> {
     try {
-      await this.#rpc.request("thread/resume", { threadId, excludeTurns: true });
-      return true;
+      const { thread } = await this.#rpc.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: true });
+      return thread.turns.slice(-limit).reverse();
     } catch (error) {
-      if (error instanceof RpcError) return false;
+      if (error instanceof RpcError) return [];
       throw error;
     }
   }
