@@ -138,7 +138,7 @@ export class Conversation {
 
   /** Newest first. */
   async threads(): Promise<Thread[]> {
-    return (await this.#rpc.request<{ data: Thread[] }>("thread/list", { limit: 20, sortKey: "updated_at" })).data;
+    return (await this.#rpc.request<{ data: Thread[] }>("thread/list", { limit: 20, modelProviders: [], sortKey: "updated_at" })).data;
   }
 
   async models(): Promise<{ id: string; displayName: string }[]> {
