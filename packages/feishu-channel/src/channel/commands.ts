@@ -122,7 +122,7 @@ function offerOf(title: string, choices: readonly { readonly label: string; read
 
 async function listThreads(argument: string, deps: CommandDeps): Promise<string | null> {
   const { request, texts, bind, offer } = deps;
-  const listed = await request<{ data: Thread[] }>("thread/list", { limit: deps.isNamed ? MAX_THREADS : 100, sortKey: "updated_at", sourceKinds: ["cli", "vscode", "exec", "appServer", "unknown"] });
+  const listed = await request<{ data: Thread[] }>("thread/list", { limit: deps.isNamed ? MAX_THREADS : 100, sortKey: "updated_at", modelProviders: [], sourceKinds: ["cli", "vscode", "exec", "appServer", "unknown"] });
   const data = listed.data.filter((thread) => mayUse(thread, deps)).slice(0, MAX_THREADS);
   if (argument !== "") {
     const chosen = data.find(({ id }) => id === argument) ?? data[Number(argument) - 1] ?? (await readThread(argument, request));
