@@ -8,6 +8,9 @@ const ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const MAX_HEAD_BYTES = 16 * 1024;
 const END_OF_HEAD = "\r\n\r\n";
 
+/** Takes what comes when it is over: the reader has no room after an error, and what is thrown into the socket ends the process. */
+const UNREAD = Buffer.alloc(4 * 1024);
+
 /** So many pieces, each sooner after the last than this and nothing said between them, are a burst. */
 const BURST_PIECES = 8;
 const BURST_MS = 2;
@@ -53,7 +56,7 @@ export class FrameSocket {
         this.#end("the Codex app-server has closed the connection");
       },
     });
-    this.#socket = connect({ path, onread: { buffer: () => this.#reader.room(), callback: (count, room) => this.#took(Buffer.from(room.buffer, room.byteOffset, count)) } });
+    this.#socket = connect({ path, onread: { buffer: () => (this.#over ? UNREAD : this.#reader.room()), callback: (count, room) => this.#took(Buffer.from(room.buffer, room.byteOffset, count)) } });
     this.#socket.once("connect", () => this.#socket.write(
       `GET /rpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${this.#key}${END_OF_HEAD}`,
     ));

@@ -145,6 +145,20 @@ test.each([
   expect(await new Promise((resolve) => void open(path, { closed: resolve }))).toBe(reason);
 });
 
+test.each([
+  ["masked", Buffer.from([0x81, 0x85, 1, 2, 3, 4, 0, 0, 0, 0, 0]), "it masks what it says"],
+  ["far too long", Buffer.from([0x81, 127, 0, 0, 1, 0, 0, 0, 0, 0]), "it says 1099511627776 bytes at once"],
+])("a frame that is %s ends it, and nothing is thrown", async (_what, bytes, reason) => {
+  const path = somewhere();
+  const server = await serve(path, () => undefined);
+  server.on("upgrade", (_request, raw) => setImmediate(() => raw.write(bytes)));
+  const reasons: string[] = [];
+  await new Promise<void>((resolve) => {
+    open(path, { closed: (why) => (reasons.push(why), setTimeout(resolve, 50)) });
+  });
+  expect(reasons).toEqual([reason]);
+});
+
 test("nobody there is a reason", async () => {
   expect(await new Promise((resolve) => void open(somewhere(), { closed: resolve }))).toMatch(/ENOENT/);
 });

@@ -29,6 +29,8 @@ describe("the JSON of a value", () => {
       const text = before + "\u{1f600}".repeat(LONG);
       expect(written([text, "\ud83d", "\ude00x"])).toBe(readableJson(JSON.stringify([text, "\ud83d", "\ude00x"])));
     }
+    const half = `${"x".repeat(32 * 1024 - 1)}\ud83d\u{1f600}${"x".repeat(LONG)}`;
+    expect(JSON.parse(written(half))).toBe(half.replace("\ud83d\ud83d", "\ufffd\ud83d"));
     expect(JSON.parse(written(`${"x".repeat(LONG)}\ud83d`))).toBe(`${"x".repeat(LONG)}\ufffd`);
     expect(JSON.parse(written(`${"x".repeat(32 * 1024 - 1)}\ud83d${"x".repeat(LONG)}`))).toBe(`${"x".repeat(32 * 1024 - 1)}\ufffd${"x".repeat(LONG)}`);
   });

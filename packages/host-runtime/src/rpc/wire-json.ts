@@ -109,9 +109,8 @@ class Pieces {
     let at = 0;
     while (at < text.length) {
       let end = Math.min(at + SLICE, text.length);
-      const last = text.charCodeAt(end - 1);
       // Both halves of a character go together.
-      if (last >= 0xd800 && last < 0xdc00 && end < text.length) end += 1;
+      if (text.codePointAt(end - 1)! > 0xffff) end += 1;
       this.#json(JSON.stringify(text.slice(at, end)).slice(1, -1), text.length - end);
       at = end;
     }
