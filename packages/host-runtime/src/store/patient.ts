@@ -1,7 +1,15 @@
 import type { NativeSession, QueuedInput, Section, ThreadRecord, ThreadStore, TurnFact } from "./store.ts";
 
-/** Notes that wait at a time; a disk that stays full must not fill the memory as well. */
+/** Notes that wait at a time, beyond which the oldest is given up: a disk that stays full must not fill the memory as well. */
 const MAX_WAITING = 10_000;
+
+interface Note {
+  write(): void;
+  /** From now on it is read as if it had been written. */
+  wait(): void;
+  /** It is read from the store again. */
+  forget(): void;
+}
 
 /** Something that a client asked for could not be kept. */
 export class StoreWriteError extends Error {
@@ -20,7 +28,7 @@ export class PatientStore implements ThreadStore {
   readonly #store: ThreadStore;
   readonly #onTrouble: (error: unknown) => void;
   /** By what they write, oldest first; a later note of the same takes the earlier one's place. */
-  readonly #waiting = new Map<string, () => void>();
+  readonly #waiting = new Map<string, Note>();
   readonly #records = new Map<string, ThreadRecord>();
   readonly #facts = new Map<string, Map<string, TurnFact>>();
   readonly #sent = new Map<string, Set<string>>();
@@ -35,26 +43,29 @@ export class PatientStore implements ThreadStore {
 
   /** Saves the record, now or later. */
   keepThread(record: ThreadRecord): void {
-    this.#note(`thread ${record.id}`, () => {
-      this.#store.saveThread(record);
-      this.#records.delete(record.id);
-    }, () => this.#records.set(record.id, record));
+    this.#note(`thread ${record.id}`, {
+      write: () => this.#store.saveThread(record),
+      wait: () => this.#records.set(record.id, record),
+      forget: () => this.#records.delete(record.id),
+    });
   }
 
   /** Saves the fact, now or later. */
   keepTurn(threadId: string, fact: TurnFact): void {
-    this.#note(`turn ${threadId} ${fact.turnId}`, () => {
-      this.#store.saveTurn(threadId, fact);
-      forget(this.#facts, threadId, fact.turnId);
-    }, () => this.#facts.set(threadId, (this.#facts.get(threadId) ?? new Map<string, TurnFact>()).set(fact.turnId, fact)));
+    this.#note(`turn ${threadId} ${fact.turnId}`, {
+      write: () => this.#store.saveTurn(threadId, fact),
+      wait: () => this.#facts.set(threadId, (this.#facts.get(threadId) ?? new Map<string, TurnFact>()).set(fact.turnId, fact)),
+      forget: () => forget(this.#facts, threadId, fact.turnId),
+    });
   }
 
   /** Takes an input that the harness has out of what waits, now or later. */
   forgetQueued(threadId: string, id: string): void {
-    this.#note(`queued ${threadId} ${id}`, () => {
-      this.#store.deleteQueued(threadId, id);
-      forget(this.#sent, threadId, id);
-    }, () => this.#sent.set(threadId, (this.#sent.get(threadId) ?? new Set<string>()).add(id)));
+    this.#note(`queued ${threadId} ${id}`, {
+      write: () => this.#store.deleteQueued(threadId, id),
+      wait: () => this.#sent.set(threadId, (this.#sent.get(threadId) ?? new Set<string>()).add(id)),
+      forget: () => forget(this.#sent, threadId, id),
+    });
   }
 
   transaction<T>(work: () => T): T {
@@ -113,10 +124,11 @@ export class PatientStore implements ThreadStore {
   /** Now or later. */
   hideSession(session: NativeSession): void {
     const key = `hidden ${session.harness} ${session.nativeSessionId}`;
-    this.#note(key, () => {
-      this.#store.hideSession(session);
-      this.#hidden.delete(key);
-    }, () => this.#hidden.set(key, session));
+    this.#note(key, {
+      write: () => this.#store.hideSession(session),
+      wait: () => this.#hidden.set(key, session),
+      forget: () => this.#hidden.delete(key),
+    });
   }
 
   turns(threadId: string): readonly TurnFact[] {
@@ -177,18 +189,25 @@ export class PatientStore implements ThreadStore {
     this.#catchUp();
   }
 
-  #note(key: string, write: () => void, wait: () => void): void {
+  #note(key: string, note: Note): void {
     try {
       this.#catchUp(key);
-      write();
+      note.write();
+      note.forget();
     } catch (error) {
-      wait();
+      note.wait();
       this.#waiting.delete(key);
-      this.#waiting.set(key, write);
-      const [oldest] = this.#waiting.keys();
-      if (this.#waiting.size > MAX_WAITING && oldest !== undefined) this.#waiting.delete(oldest);
+      this.#waiting.set(key, note);
+      if (this.#waiting.size > MAX_WAITING) this.#giveUpOldest();
       this.#onTrouble(error);
     }
+  }
+
+  #giveUpOldest(): void {
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) return;
+    this.#waiting.delete(oldest[0]);
+    oldest[1].forget();
   }
 
   /** Of what waits, all but what is about to be written anew. */
@@ -196,9 +215,10 @@ export class PatientStore implements ThreadStore {
     // What a transaction takes back would be lost.
     if (this.#waiting.size === 0 || this.#inTransaction) return;
     if (except !== null) this.#waiting.delete(except);
-    for (const [key, write] of this.#waiting) {
+    for (const [key, note] of this.#waiting) {
       try {
-        write();
+        note.write();
+        note.forget();
         this.#waiting.delete(key);
       } catch {
         // Still no room. It was reported when it failed first.

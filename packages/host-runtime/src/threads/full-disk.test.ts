@@ -4,6 +4,7 @@ import { connectStdio, startTestHost } from "../testing/client.ts";
 import type { TestClient, TestHost } from "../testing/client.ts";
 import { fakeEntry } from "../testing/fake-adapter.ts";
 import type { FakeAdapter, FakeSession } from "../testing/fake-adapter.ts";
+import type { QueuedInput, ThreadRecord } from "../store/store.ts";
 import { FaultyStore } from "../testing/faulty-store.ts";
 
 const text = (value: string) => [{ type: "text", text: value, text_elements: [] }];
@@ -141,6 +142,21 @@ describe("notes that wait", () => {
     patient.deleteThread("b");
     expect(store.turns("a")).toEqual([{ ...fact("1"), completedAt: 5 }, fact("2")]);
     expect(store.turns("b")).toEqual([]);
+  });
+
+  test("are given up beyond ten thousand, the oldest first, and nothing of them stays in memory", () => {
+    const patient = new PatientStore(store, () => undefined);
+    const before = { id: "t", name: null } as ThreadRecord;
+    patient.saveThread(before);
+    patient.saveQueued("q", { id: "1" } as QueuedInput);
+    store.full = true;
+    patient.keepThread({ ...before, name: "oldest" });
+    patient.forgetQueued("q", "1");
+    patient.keepTurn("a", fact("0"));
+    expect([patient.thread("t")?.name, patient.queue("q"), patient.turns("a")]).toEqual(["oldest", [], [fact("0")]]);
+    for (let at = 1; at <= 10_000; at++) patient.keepTurn("b", fact(String(at)));
+    expect([patient.thread("t"), patient.queue("q"), patient.turns("a")]).toEqual([before, [{ id: "1" }], []]);
+    expect(patient.turns("b")).toHaveLength(10_000);
   });
 
   test("are not lost with a transaction that is taken back", () => {
