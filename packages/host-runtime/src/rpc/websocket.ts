@@ -31,6 +31,8 @@ const TEXT_FRAMES: Framing = {
 class WebSocketTransport implements Transport {
   readonly #socket: WebSocket;
   readonly #raw: Duplex;
+  /** Bytes that had come from the peer at its last ping; -1 where it has had none, or since then nothing may have been read. */
+  #readBefore = -1;
 
   constructor(socket: WebSocket, raw: Duplex) {
     this.#socket = socket;
@@ -52,7 +54,18 @@ class WebSocketTransport implements Transport {
   }
 
   resume(): void {
+    this.#readBefore = -1;
     this.#socket.resume();
+  }
+
+  /** Ends a peer of which nothing has come since the last ping, and pings every other one: in the middle of a long frame it cannot answer. */
+  beat(): void {
+    // Nothing is read from one that is behind with its answers, not even that it is there.
+    if (this.#socket.isPaused) return;
+    const read = this.#raw instanceof Socket ? this.#raw.bytesRead : NaN;
+    if (read === this.#readBefore) return this.terminate();
+    this.#readBefore = read;
+    this.#socket.ping();
   }
 }
 
@@ -61,7 +74,7 @@ export interface WebSocketOptions {
   connect: (transport: Transport, url: string) => Peer;
   /** Bearer token that clients must show; null = none. */
   token: string | null;
-  /** A peer that answers no ping from one to the next, so many milliseconds apart, is gone. 30 seconds by default. */
+  /** A peer of which nothing comes from one ping to the next, so many milliseconds apart, is gone. 30 seconds by default. */
   heartbeatMs?: number;
 }
 
@@ -72,22 +85,15 @@ export class WebSocketHost {
   readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME_BYTES, allowSynchronousEvents: false });
   readonly #options: WebSocketOptions;
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #clients = new Set<WebSocketTransport>();
 
   constructor(options: WebSocketOptions) {
     this.#options = options;
     this.server = createServer((request, response) => this.#plain(request, response));
     this.server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => this.#upgrade(request, raw, head));
-    const silent = new WeakSet<WebSocket>();
-    // A peer that vanished without closing answers no ping for a whole period: its place is freed.
+    // A peer that vanished without closing says nothing for a whole period: its place is freed.
     this.#heartbeat = setInterval(() => {
-      for (const socket of this.#sockets.clients) {
-        // Nothing is read from one that is behind with its answers, not even that it is there.
-        if (socket.isPaused) continue;
-        if (silent.has(socket)) socket.terminate();
-        silent.add(socket);
-        socket.once("pong", () => silent.delete(socket));
-        socket.ping();
-      }
+      for (const client of this.#clients) client.beat();
     }, options.heartbeatMs ?? HEARTBEAT_MS);
     this.#heartbeat.unref();
   }
@@ -115,12 +121,17 @@ export class WebSocketHost {
 
   #accept(socket: WebSocket, raw: Duplex, url: string): void {
     if (raw instanceof Socket) raw.setNoDelay(true);
-    const connection = this.#options.connect(new WebSocketTransport(socket, raw), url);
+    const transport = new WebSocketTransport(socket, raw);
+    this.#clients.add(transport);
+    const connection = this.#options.connect(transport, url);
     socket.on("message", (data, isBinary) => {
       if (!isBinary) connection.receive(data as Buffer);
     });
     socket.on("error", () => socket.terminate());
-    socket.on("close", () => connection.handleClosed());
+    socket.on("close", () => {
+      this.#clients.delete(transport);
+      connection.handleClosed();
+    });
   }
 
   #plain(request: IncomingMessage, response: ServerResponse): void {
