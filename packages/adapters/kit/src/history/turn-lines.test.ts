@@ -42,6 +42,11 @@ test("each turn has its own lines, one without any among them, over many reads",
   expect(await linesOf(file, turns)).toEqual(counts.map((count, key) => [key, Array.from({ length: count }, (_, at) => [key, at])]));
 });
 
+test("a turn may have more lines than a call takes arguments", async () => {
+  const { file, turns } = turnsOf("long.jsonl", [1, 200_000, 1]);
+  expect((await linesOf(file, turns)).map(([key, lines]) => [key, lines.length, lines.at(-1)])).toEqual([[0, 1, [0, 0]], [1, 200_000, [1, 199_999]], [2, 1, [2, 0]]]);
+});
+
 test("lines that the file does not hold any more are there, as such", async () => {
   const { file, turns } = turnsOf("cut.jsonl", [1, 1]);
   writeFileSync(file, JSON.stringify({ key: 0, at: 0, word: "x" }));

@@ -21,7 +21,10 @@ export async function* turnLines<Turn extends { readonly pieces: PieceList }>(tu
 async function* linesOf<Turn extends { readonly pieces: PieceList }>(turns: readonly Turn[], file: FileHandle, isMarked: (text: string) => boolean): AsyncGenerator<{ turn: Turn; lines: TurnLine[] }> {
   const pieces: FilePiece[] = [];
   // Kept, as a turn may grow while it is read.
-  const ends = turns.map((turn) => pieces.push(...turn.pieces.list()));
+  const ends = turns.map((turn) => {
+    for (const piece of turn.pieces.list()) pieces.push(piece);
+    return pieces.length;
+  });
   let at = 0;
   let lines: TurnLine[] = [];
   for await (const group of pieceGroups(file, pieces)) {
