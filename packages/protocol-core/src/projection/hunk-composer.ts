@@ -87,18 +87,19 @@ export class HunkComposer {
       // Lines of this change in front of the hunk are still as in the first text.
       for (; cursor < Math.min(from, end); cursor += 1) base.push(change.base[cursor - change.start]!);
       // Lines of the hunk in front of this change stay.
-      if (from < change.start) now.push(...hunk.now.slice(0, change.start - from));
+      if (from < change.start) append(now, hunk.now.slice(0, change.start - from));
       for (let at = Math.max(from, change.start); at < Math.min(to, end); at += 1) {
         if (hunk.now[at - from] !== change.base[at - change.start]) return false;
       }
-      base.push(...hunk.base);
+      append(base, hunk.base);
       cursor = Math.max(cursor, Math.min(to, end));
       // Only the last one can reach beyond this change.
       if (to > end) tail = hunk.now.slice(end - from);
       shift += hunk.now.length - hunk.base.length;
     }
     for (; cursor < end; cursor += 1) base.push(change.base[cursor - change.start]!);
-    now.push(...change.now, ...tail);
+    append(now, change.now);
+    append(now, tail);
     this.#put(first, after, trim({ start, base, now }));
     return true;
   }
@@ -156,6 +157,11 @@ export class HunkComposer {
     home.shift = shiftOf(home.hunks);
     this.#blocks.splice(first.block + 1, 0, { hunks: moved, shift: shiftOf(moved) });
   }
+}
+
+/** One by one: a file has more lines than a call takes arguments. */
+function append(to: string[], lines: readonly string[]): void {
+  for (const line of lines) to.push(line);
 }
 
 function shiftOf(hunks: readonly NetHunk[]): number {

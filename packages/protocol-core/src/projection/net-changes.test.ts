@@ -118,3 +118,13 @@ it("renders git's form of an add, a delete, an update and a rename, relative to 
     "diff --git a/etc/x b/etc/x\n--- a/etc/x\n+++ b/etc/x\n@@ -1 +1 @@\n-1\n+2\n",
   ].join(""));
 });
+
+it("adds up changes of more lines than a call takes arguments", () => {
+  const count = 200_000;
+  const lines = Array.from({ length: count }, (_, n) => `+${String(n)}`);
+  const composer = new HunkComposer();
+  expect(composer.add([{ oldStart: 0, oldLines: 0, newStart: 1, newLines: count, lines }])).toBe(true);
+  expect(composer.add([{ oldStart: 7, oldLines: 1, newStart: 7, newLines: 1, lines: ["-6", "+six"] }])).toBe(true);
+  const [hunk] = composer.hunks();
+  expect([hunk?.lines.length, hunk?.lines[6], hunk?.lines.at(-1)]).toEqual([count, "+six", `+${String(count - 1)}`]);
+});
