@@ -8,6 +8,9 @@ import { MAX_FRAME_BYTES } from "./stdio.ts";
 /** So much may wait for an owner that does not read; more, and the client is let go. */
 const MAX_WAITING_BYTES = MAX_FRAME_BYTES;
 
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+
 /**
  * A client of this process as a client of the instance that owns the store: its frames go there and back as they are.
  * `lines` is the owner's door, `model` the client's default model. The client is let go with its link to the owner.
@@ -15,7 +18,7 @@ const MAX_WAITING_BYTES = MAX_FRAME_BYTES;
 export function frontPeer(lines: string, model: string | null, transport: Transport): Peer {
   let socket: Socket | null = null;
   let gone = false;
-  const early: (string | Buffer)[] = [];
+  const early: Buffer[] = [];
   let earlyLength = 0;
   const leave = (): void => {
     gone = true;
@@ -26,7 +29,7 @@ export function frontPeer(lines: string, model: string | null, transport: Transp
     leave();
     transport.terminate();
   };
-  const send = (line: string | Buffer): void => {
+  const send = (line: Buffer): void => {
     const waiting = socket?.writableLength ?? (earlyLength += line.length);
     if (waiting > MAX_WAITING_BYTES) drop();
     else if (socket === null) early.push(line);
@@ -42,7 +45,14 @@ export function frontPeer(lines: string, model: string | null, transport: Transp
     carryBack(joined.socket, transport, drop);
     for (const line of early.splice(0)) send(line);
   }, drop);
-  return { receive: send, handleClosed: leave };
+  return { receive: (frame) => send(oneLine(frame)), handleClosed: leave };
+}
+
+/** A WebSocket message may have JSON on several lines. Within its texts they are escaped: what is left is white space. */
+function oneLine(frame: string | Buffer): Buffer {
+  const line = typeof frame === "string" ? Buffer.from(frame) : frame;
+  for (let at = line.indexOf(NEWLINE); at !== -1; at = line.indexOf(NEWLINE, at + 1)) line[at] = SPACE;
+  return line;
 }
 
 /** One chunk of the owner's at a time: the next one is read when the client has taken it. */
