@@ -8,6 +8,9 @@ import { MAX_FRAME_BYTES } from "./stdio.ts";
 /** So much may wait for an owner that does not read; more, and the client is let go. */
 const MAX_WAITING_BYTES = MAX_FRAME_BYTES;
 
+/** An answer may be longer than what a client may ask: whole threads are. */
+const MAX_ANSWER_BYTES = 4 * MAX_FRAME_BYTES;
+
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
@@ -58,7 +61,7 @@ function oneLine(frame: string | Buffer): Buffer {
 /** One chunk of the owner's at a time: the next one is read when the client has taken it. */
 function carryBack(socket: Socket, transport: Transport, drop: () => void): void {
   let frames: Frame[] = [];
-  const splitter = new LineSplitter({ maxBytes: MAX_FRAME_BYTES, onLine: (line) => frames.push(new Frame(line)), onTooLong: drop });
+  const splitter = new LineSplitter({ maxBytes: MAX_ANSWER_BYTES, onLine: (line) => frames.push(new Frame(line)), onTooLong: drop });
   socket.on("data", (chunk: Buffer) => {
     splitter.push(chunk);
     if (frames.length === 0) return;
