@@ -82,7 +82,7 @@ test("an owner that is killed ends its guests with a clear word, and the next st
   await opened(guest);
   owner.child.kill("SIGKILL");
   expect(await guest.ended).toBe(1);
-  expect(guest.stderr()).toMatch(new RegExp(`\\(process ${owner.child.pid!}\\) has ended; start again`));
+  await until("why it ended", () => (guest.stderr().includes(`(process ${owner.child.pid!}) has ended; start again`) ? true : undefined));
   const next = instance(dataDir);
   const after = await opened(next);
   expect(after.sidebar.get(threadId)?.title).toBe("kept");
@@ -102,7 +102,8 @@ test("a WebSocket over the private socket is Desktop's other door; a second serv
   expect((await picked.client.wire.request<{ config: { model: string } }>("config/read", { includeLayers: false, cwd: null })).config.model).toBe("scripted/work");
 
   await using second = await startServer(options);
-  expect(second.stderr()).toContain(`process ${first.pid} has the threads`);
+  // The line on stdout says the address; what the other stream says may come behind it.
+  await until("whose the threads are", () => (second.stderr().includes(`process ${first.pid} has the threads`) ? true : undefined));
   const guest = (await DesktopApp.start(second.url)).app;
   expect(guest.sidebar.get(threadId)?.title).toBe("through the socket");
   await guest.client.open(threadId);

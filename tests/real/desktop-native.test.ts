@@ -63,7 +63,7 @@ test("Desktop's command line through the shim: native and foreign threads at onc
   await until("a word on what does not count", () => (/^foldcast app-server: .* was started without -c features\.code_mode_host=false; that does not count here\n$/.test(other.stderr()) ? true : undefined), { describe: other.stderr });
   first.child.kill("SIGKILL");
   expect(await helper.ended).toBe(1);
-  expect(helper.stderr()).toContain("start again to take its place");
+  await until("why it ended", () => (helper.stderr().includes("start again to take its place") ? true : undefined), { describe: helper.stderr });
 
   const next = start();
   await using after = (await DesktopApp.start(next)).app;
