@@ -301,6 +301,8 @@ describe("failures", () => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
     await run.until("the process", () => programsWith("sleep 48.75").length > 0 || undefined);
+    // The program writes its file a moment late; what is not in it yet dies with it.
+    await run.written("echo begun");
     const { thread } = await run.client.read(run.threadId);
     const [pid] = programsWith(nativeId(thread.path!));
     process.kill(pid!, "SIGKILL");
