@@ -1,8 +1,8 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HarnessEvent, SessionPeek } from "@foldcast/protocol-core/harness";
 import { connectStdio, startTestHost } from "../testing/client.ts";
 import type { TestClient, TestHost } from "../testing/client.ts";
@@ -167,6 +167,33 @@ describe("sessions that a harness keeps on this machine", () => {
     reads = [];
     await listed();
     expect(reads).toEqual([]);
+  });
+
+  test("a file that could not be read is looked at again by the next process", async () => {
+    save("one");
+    save("two");
+    await start();
+    const { history } = setup.adapter;
+    const peek = history.peek!.bind(history);
+    Object.assign(history, { peek: (file: string) => (file.endsWith("one.json") ? Promise.reject(new Error("no")) : peek(file)) });
+    expect(await listed()).toEqual([idOf("two")]);
+    await restart();
+    expect((await listed()).toSorted()).toEqual([idOf("one"), idOf("two")].toSorted());
+    expect(reads).toEqual([join(home, "sessions", "one.json")]);
+  });
+
+  test("of a long first look that never ends, the next process has what was seen", async () => {
+    for (let at = 0; at < 12; at += 1) save(`s${at}`);
+    await start();
+    const { history } = setup.adapter;
+    const peek = history.peek!.bind(history);
+    Object.assign(history, { peek: async (file: string) => (file.endsWith("s0.json") ? new Promise(() => undefined) : (await delay(400), peek(file))) });
+    // Answered after five seconds only.
+    client.call("thread/list", {}).catch(() => null);
+    await vi.waitFor(() => expect(readdirSync(join(home, "data"))).toContain("saved-sessions.jsonl"), 5_000);
+    await restart();
+    expect(await listed()).toHaveLength(12);
+    expect(reads.length).toBeLessThan(12);
   });
 
   test("a long first look tells how far it is and shows what it has seen", async () => {

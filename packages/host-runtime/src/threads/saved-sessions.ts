@@ -146,25 +146,37 @@ export class SavedSessions {
   async #lookAt(changed: readonly SessionFile[], adapters: ReadonlyMap<string, HarnessAdapter>, cache: SessionCache, all: readonly SessionFile[]): Promise<void> {
     const started = performance.now();
     let reportAt = started + PROGRESS_AFTER_MS;
-    const seen: KnownFile[] = [];
+    let seen: KnownFile[] = [];
+    // One after the other; and now and then, since a server that is stopped before the end would begin anew the next time.
+    let saving = Promise.resolve();
+    const save = (): void => {
+      const some = seen;
+      seen = [];
+      saving = saving.then(() => cache.save(some));
+    };
     let done = 0;
     let next = 0;
     const work = async (): Promise<void> => {
       for (let file = changed[next++]; file !== undefined; file = changed[next++]) {
         const entry = await this.#look(file, adapters);
-        cache.files.set(file.file, entry ?? { ...file, peek: null });
         // What could not be read may well be readable the next time.
-        if (entry !== null) seen.push(entry);
+        if (entry === null) cache.files.delete(file.file);
+        else {
+          cache.files.set(file.file, entry);
+          seen.push(entry);
+        }
         done += 1;
         if (performance.now() < reportAt) continue;
         reportAt = performance.now() + PROGRESS_EVERY_MS;
         this.#options.onProgress(done, changed.length);
+        save();
         await this.#publish(all, adapters, cache);
       }
     };
     await Promise.all(Array.from({ length: FILES_AT_ONCE }, work));
     if (reportAt > started + PROGRESS_AFTER_MS) this.#options.onProgress(changed.length, changed.length);
-    await cache.save(seen);
+    save();
+    await saving;
   }
 
   /** Null for a file that cannot be read. */
