@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { orderFaults } from "@foldcast/adapter-kit/conformance";
 import { history } from "./source.ts";
-import { begin, calls, copy, ended, eventsOf, finish, type Line, loop, prompt, result, says, shown, text, thinks, turnsOf, write } from "./testing.ts";
+import { begin, calls, copy, ended, eventsOf, finish, type Line, prompt, result, says, shown, text, thinks, turnsOf, write } from "./testing.ts";
 
 const answer = (step: string, words: string): Line[] => [begin(step), says(step, words), finish(step, "end_turn")];
 const turn = (words: string, said: string): Line[] => [prompt(words), copy(words), ...answer(`s-${words}`, said), ended("completed")];
@@ -77,17 +77,6 @@ describe("turns of kimi-code", () => {
       ["tool Read {} -> succeeded \"\"", "compaction -> succeeded", "message 2 -> succeeded", "succeeded"],
     ]);
     expect(turns.every((events) => orderFaults(events).length === 0)).toBe(true);
-  });
-
-  it("show what is not known under its own name, and only count what is of the program's state", async () => {
-    const index = await history.open(write(text([
-      prompt("go"), begin("1"), loop({ type: "step.dreamed", of: "sheep" }), says("1", "Done."), finish("1", "end_turn"), { type: "token_counting.guessed", tokens: 5 }, ended("completed"),
-      prompt("more"), begin("2"), { type: "weather.changed", to: "rain" }, { type: "context.folded" }, says("2", "Done, too."), finish("2", "end_turn"), ended("completed"),
-    ])));
-    const turns = (await eventsOf(index)).map(shown);
-    expect(turns[0]).toEqual(["tool step.dreamed {\"type\":\"step.dreamed\",\"of\":\"sheep\"} -> succeeded", "message Done. -> succeeded", "succeeded"]);
-    expect(turns[1]!.map((line) => line.replace(/ \{.*/, ""))).toEqual(["tool weather.changed", "tool context.folded", "message Done, too. -> succeeded", "succeeded"]);
-    expect(index.diagnostics).toMatchObject([{ code: "record.unknownType", count: 4 }]);
   });
 
   it("show news that set the agent to work, steering, and slash commands as they were typed", async () => {

@@ -95,8 +95,7 @@ function notesOf(type: string, record: JsonRecord): WireNote[] {
       return model === null ? [] : [{ type: "model", model }];
     }
     default:
-      if (SILENT.has(type)) return [];
-      return [{ type: "unknown", name: type === "" ? "record" : type, record, ofState: STATE_FAMILIES.has(type.slice(0, Math.max(0, type.indexOf(".")))) }];
+      return SILENT.has(type) ? [] : [{ type: "unknown", name: type === "" ? "record" : type, record }];
   }
 }
 
@@ -263,12 +262,6 @@ function twinNotes(type: string, record: JsonRecord): WireNote[] {
 function untagged(text: string): string {
   return text.replace(/^\s*<(bash-input|bash-stdout|bash-stderr)>([^]*)<\/\1>\s*$/, "$2");
 }
-
-/** First words of record types that tell of the program and nothing of the conversation: a new one of a family does so, too. */
-const STATE_FAMILIES: ReadonlySet<string> = new Set([
-  "agent", "config", "cron", "file_history", "goal", "hook", "interruptionReminder", "llm", "mcp", "micro_compaction", "permission", "plan_mode", "plugin",
-  "plugin_command", "profile", "prompt", "runtime", "session", "skill", "staleGuard", "swarm_mode", "token_counting", "tool", "tools", "tower", "tower_mode", "usage",
-]);
 
 /** Record types of protocol 1.1 to 1.5 without anything to show. */
 const SILENT: ReadonlySet<string> = new Set([

@@ -80,8 +80,8 @@ export type WireNote =
   | { type: "model"; model: string }
   /** Shown with its own name and content. */
   | { type: "aside"; name: string; input: unknown; output: string | null; failed: boolean }
-  /** A kind of line that is not known. `ofState`: one of a family that tells of the program and nothing of the conversation. */
-  | { type: "unknown"; name: string; record: JsonRecord; ofState?: boolean };
+  /** A kind of line that is not known. */
+  | { type: "unknown"; name: string; record: JsonRecord };
 
 /** A line's notes, and when it was written: Unix milliseconds, null = not recorded. */
 export interface NotedLine {

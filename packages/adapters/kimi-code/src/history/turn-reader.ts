@@ -158,8 +158,6 @@ export class TurnReader {
         return this.#aside(note.name, note.input, note.output, note.failed);
       case "unknown":
         this.#count("record.unknownType", JSON.stringify(note.record));
-        // As an item it would stand behind the answer and keep the turn open.
-        if (note.ofState === true) return;
         return this.#aside(note.name, note.record, null, false);
       case "shellInput":
         return this.#push({ type: "item.started", item: { kind: "command", id: "shell", command: note.command, source: "userShell" }, at: this.#at });
