@@ -40,7 +40,8 @@ test.each([
 });
 
 test("a program that was never set up is not asked for models: it would write a first configuration", async () => {
-  const bin = join(folder, "kimi");
+  // Not the file of the others: of two questions to one that fails the second may still be on its way.
+  const bin = join(folder, "new-kimi");
   const config = join(folder, "config.toml");
   writeFileSync(bin, `#!/bin/sh\nif [ "$1" = --version ]; then echo 2.1.0; else touch '${config}'; echo '{"models":{"m":{}}}'; fi\n`, { mode: 0o755 });
   const look = (env: Readonly<Record<string, string>> = {}) => inspectProgram(bin, { PATH: process.env["PATH"], ...env }, config);
