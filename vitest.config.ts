@@ -65,7 +65,7 @@ export default defineConfig({
           name: "harnesses",
           globalSetup,
           include: harnessTests,
-          testTimeout: 300_000,
+          testTimeout: 180_000,
           hookTimeout: 300_000,
           // Each test file has programs, homes and folders of its own. The programs are heavy: a processor for each.
           fileParallelism: true,

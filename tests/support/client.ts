@@ -53,7 +53,7 @@ export class WireClient implements AsyncDisposable {
   constructor(transport: Transport, options: WireClientOptions = {}) {
     this.#transport = transport;
     this.#recorder = options.record === false ? null : FrameRecorder.forTest(options.label ?? "client");
-    this.#timeoutMs = options.requestTimeoutMs ?? 120_000;
+    this.#timeoutMs = options.requestTimeoutMs ?? 60_000;
     this.#rpc = new JSONRPCClient((payload: object) => {
       // The real clients send no `jsonrpc` member.
       this.send(Object.fromEntries(Object.entries(payload).filter(([name]) => name !== "jsonrpc")));

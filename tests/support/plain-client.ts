@@ -78,7 +78,7 @@ export class PlainClient implements AsyncDisposable {
   ended(threadId: string, turnId: string): Promise<DesktopTurn> {
     const turn = (): DesktopTurn | undefined => this.threads.get(threadId)?.find((one) => one.id === turnId);
     return until("the turn's end", () => (turn()?.status === "inProgress" ? undefined : turn()), {
-      timeoutMs: 120_000,
+      timeoutMs: 60_000,
       everyMs: 2,
       describe: () => JSON.stringify(turn()).slice(0, 2_000),
     });

@@ -18,7 +18,7 @@ const Enabled = z.object({
   platform: z.enum(["darwin", "linux"]),
   door: z.enum(["cli", "websocket"]),
   model: z.string().nullable(),
-  codex: z.string().nullable().default(null),
+  codex: z.string().nullable(),
   variable: z.object({ name: z.string(), value: z.string() }),
   /** What the session had under that name before; null = nothing. */
   before: z.string().nullable(),
