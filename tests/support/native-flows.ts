@@ -4,8 +4,8 @@ import type { ScenarioInput } from "../model-server/index.ts";
 import { QUIET_TUI } from "./native.ts";
 import { tap, type Tap } from "./tap.ts";
 import { Tui } from "./tui.ts";
-import { gone, shown, slash } from "./tui-steps.ts";
-import { sleep, until } from "./wait.ts";
+import { gone, settled, shown, slash } from "./tui-steps.ts";
+import { until } from "./wait.ts";
 
 const ESCALATED = { sandbox_permissions: "require_escalated", justification: "May it be made?" };
 const patch = (name: string): string => `*** Begin Patch\n*** Add File: ${name}\n+hi\n*** Update File: a.txt\n@@\n-one\n+ONE\n two\n*** End Patch`;
@@ -53,8 +53,13 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
   const screens: Record<string, string> = {};
   const startFiles = (): void => writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
   const keep = async (tui: Tui, step: string): Promise<void> => {
-    screens[step] = await tui.scrollback();
+    screens[step] = await settled(tui);
     await tui.capture(step);
+  };
+  // The line behind the answer is the last that a turn prints.
+  const finished = async (tui: Tui, answer: string): Promise<void> => {
+    await tui.waitFor(new RegExp(`${answer}[^]*Worked for`));
+    await gone(tui, /esc to interrupt/);
   };
 
   startFiles();
@@ -65,14 +70,13 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await shown(tui, /Would you like to make the following edits/);
     await keep(tui, "0-edits");
     await tui.press("y");
-    await tui.waitFor(/The classic tools are done[^]*Worked for/);
+    await finished(tui, "The classic tools are done");
     await shown(tui, /Named by the model/);
     await tui.submit("ask me");
     await shown(tui, /Would you like to run/);
     await keep(tui, "1-asked");
     await tui.press("y");
-    await tui.waitFor("It was allowed.");
-    await gone(tui, /esc to interrupt/);
+    await finished(tui, "It was allowed");
     await tui.submit("try it again");
     await shown(tui, /Would you like to run/);
     await tui.press("Escape");
@@ -86,8 +90,7 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
       return wire.frames.find(({ dir, msg }) => dir === "s2c" && msg["id"] === steer?.["id"]);
     });
     writeFileSync(join(cwd, "steered"), "");
-    await tui.waitFor("I have hurried.");
-    await gone(tui, /esc to interrupt/);
+    await finished(tui, "I have hurried");
     await tui.submit("never end");
     await tui.waitFor("This has no end");
     await tui.press("Escape");
@@ -104,14 +107,13 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await tui.submit("use a program");
     await shown(tui, /Would you like to make the following edits/);
     await tui.press("y");
-    await tui.waitFor(/The program is done[^]*Worked for/);
+    await finished(tui, "The program is done");
     await shown(tui, /Named by the model/);
     await slash(tui, "/fork", /Fork created/);
     await shown(tui, /Thread forked from/);
     await tui.ready();
     await tui.submit("in the fork");
-    await tui.waitFor("This is the fork.");
-    await gone(tui, /esc to interrupt/);
+    await finished(tui, "This is the fork");
     await keep(tui, "3-fork");
     await slash(tui, "/archive", /Archive this session\?/);
     await tui.press("Down");
@@ -123,14 +125,12 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
   {
     await using tui = await Tui.start(wire.url, name, { args: ["resume", "-C", cwd], config: QUIET_TUI });
     await shown(tui, /Named by the model[^]*Named by the model/);
-    await sleep(500);
     await keep(tui, "5-picker");
     await tui.press("Enter");
     await tui.waitFor("The program is done.");
     await tui.ready();
     await tui.submit("after the resume");
-    await tui.waitFor("It goes on.");
-    await gone(tui, /esc to interrupt/);
+    await finished(tui, "It goes on");
     await keep(tui, "6-resumed");
     await tui.quit();
   }

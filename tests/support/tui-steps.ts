@@ -1,4 +1,5 @@
 import type { Tui } from "./tui.ts";
+import { withoutMoods } from "./tui-text.ts";
 import { sleep, until } from "./wait.ts";
 
 /** Resolves when the screen no longer matches. */
@@ -14,6 +15,18 @@ export async function shown(tui: Tui, what: RegExp): Promise<string> {
     everyMs: 100,
     describe: () => screen,
   });
+}
+
+/** Resolves with the scrollback once it has stood still for a second: what is drawn late is in it. */
+export async function settled(tui: Tui): Promise<string> {
+  let seen = "";
+  let equal = 0;
+  return until("a screen that stands still", async () => {
+    const now = await tui.scrollback();
+    equal = withoutMoods(now) === withoutMoods(seen) ? equal + 1 : 0;
+    seen = now;
+    return equal === 4 ? now : undefined;
+  }, { timeoutMs: 60_000, everyMs: 250, describe: () => seen });
 }
 
 /** Types a command and presses Enter when the TUI has seen it as one; resolves when the screen matches. */

@@ -15,3 +15,8 @@ export function textsOf(turns: readonly DesktopTurn[]): string[] {
 export function plainWords(text: string): string {
   return text.replace(/[\s*_`#>│└•-]+/g, "");
 }
+
+/** The text of a screen without what changes while it stands: the mark of what runs blinks, and the time goes on. */
+export function withoutMoods(screen: string): string {
+  return screen.replace(/^◦ /gm, "• ").replace(/(Worked for|\() ?<?\d+[hms](?: \d+[ms])*\)?/g, "$1 <seconds>");
+}
