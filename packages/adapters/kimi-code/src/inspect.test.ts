@@ -40,7 +40,6 @@ test.each([
 });
 
 test("a program that was never set up is not asked for models: it would write a first configuration", async () => {
-  // Not the file of the others: of two questions to one that fails the second may still be on its way.
   const bin = join(folder, "new-kimi");
   const config = join(folder, "config.toml");
   writeFileSync(bin, `#!/bin/sh\nif [ "$1" = --version ]; then echo 2.1.0; else touch '${config}'; echo '{"models":{"m":{}}}'; fi\n`, { mode: 0o755 });
@@ -50,4 +49,12 @@ test("a program that was never set up is not asked for models: it would write a 
   expect(await look({ KIMI_MODEL_NAME: "m" })).toMatchObject({ ready: true, models: [{ id: "m" }] });
   expect(existsSync(config)).toBe(true);
   expect(await look()).toMatchObject({ ready: true, version: "2.1.0" });
+});
+
+test("where one question fails, the other has ended when the look is over", async () => {
+  const bin = join(folder, "slow-kimi");
+  const ended = join(folder, "ended");
+  writeFileSync(bin, `#!/bin/sh\nif [ "$1" = --version ]; then exit 1; fi\nsleep 0.5\ntouch '${ended}'\n`, { mode: 0o755 });
+  expect(await inspectProgram(bin, { PATH: process.env["PATH"] }, bin)).toMatchObject({ ready: false });
+  expect(existsSync(ended)).toBe(true);
 });

@@ -23,7 +23,10 @@ export async function inspectProgram(bin: string, env: NodeJS.ProcessEnv, config
   try {
     // Asked for its models it writes a first configuration, which is not for a look to do.
     const hasModels = existsSync(config) || filledString(env["KIMI_MODEL_NAME"]) !== null;
-    const [version, listed] = await Promise.all([ask("--version"), hasModels ? ask("provider", "list", "--json") : "{}"]);
+    const asked = [ask("--version"), hasModels ? ask("provider", "list", "--json") : Promise.resolve("{}")] as const;
+    // Where one question fails the other is not left running behind the answer.
+    await Promise.allSettled(asked);
+    const [version, listed] = await Promise.all(asked);
     const models = Object.entries(objectOf(parseRecord(listed)?.["models"])).map(([id, model]) => modelOf(id, objectOf(model)));
     return { ready: models.length > 0, reason: models.length > 0 ? null : LOGIN, version: version.trim().split("\n").at(-1) ?? null, models, permissionModes: MODES };
   } catch (error) {
