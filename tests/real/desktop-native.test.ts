@@ -60,7 +60,12 @@ test("Desktop's command line through the shim: native and foreign threads at onc
   expect(helper.stderr()).toBe("");
   const other = start(["-c", "features.code_mode_host=false", ...DESKTOP_ARGS.slice(2)]);
   await DesktopApp.start(other);
-  await until("a word on what does not count", () => (/^foldcast app-server: .* was started without -c features\.code_mode_host=false; that does not count here\n$/.test(other.stderr()) ? true : undefined), { describe: other.stderr });
+  const listening = start(["-c", "features.code_mode_host=false", "app-server", "--listen", "ws://127.0.0.1:0"]);
+  for (const { stderr } of [other, listening]) {
+    await until("a word on what does not count", () => (/^foldcast app-server: .* was started without -c features\.code_mode_host=false; that does not count here\n/m.test(stderr()) ? true : undefined), { describe: stderr });
+  }
+  listening.child.kill("SIGTERM");
+  expect(await listening.ended).toBe(0);
   first.child.kill("SIGKILL");
   expect(await helper.ended).toBe(1);
   await until("why it ended", () => (helper.stderr().includes("start again to take its place") ? true : undefined), { describe: helper.stderr });

@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Upstream } from "../../packages/host-runtime/src/native/upstream.ts";
@@ -164,6 +165,32 @@ describe("a Codex that hangs", () => {
       await listener.close();
       await host.close();
     }
+    await nothingLeft(home);
+  });
+});
+
+describe("a Codex whose socket file is removed", () => {
+  test("goes on for whoever is connected, and who comes then finds native threads all the same", async () => {
+    await using model = await startModelServer({ scenario: MODEL });
+    const home = nativeHome(model.url);
+    await using server = await start(home, temporaryDir("data"));
+    await using first = await PlainClient.connect(server.url);
+    const { id } = await first.start({ model: "gpt-5.5", cwd: home.cwd });
+    const turn = await first.submit(id, "slowly");
+    const before = codexOf(home.home);
+    const socket = before.map(({ command }) => / unix:\/\/(\S+)/.exec(command)?.[1]).find((path) => path !== undefined);
+    rmSync(dirname(socket!), { recursive: true });
+    await using second = await PlainClient.connect(server.url);
+    const thread = await second.start({ model: "gpt-5.5", cwd: home.cwd });
+    expect((await second.prompt(thread.id, "quick")).status).toBe("completed");
+    expect((await first.ended(id, turn)).status).toBe("completed");
+    expect((await first.prompt(id, "quick")).status).toBe("completed");
+    await first.close();
+    await until("the end of the Codex that let nobody in", () => (codexOf(home.home).some(({ pid }) => before.some((old) => old.pid === pid)) ? undefined : true), { timeoutMs: 20_000 });
+    expect((await second.prompt(thread.id, "quick")).status).toBe("completed");
+    await second.join(id);
+    expect((await second.prompt(id, "quick")).status).toBe("completed");
+    expect(await server.stop()).toBe(0);
     await nothingLeft(home);
   });
 });

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Joined } from "../rpc/bridge.ts";
 import { frontPeer } from "../rpc/front.ts";
 import { listen } from "../rpc/listen.ts";
 import type { ListenAddress } from "../rpc/listen.ts";
@@ -15,6 +16,8 @@ export interface SharedServer {
   start: () => RunningHost;
   /** The default model of clients that name none in their address. */
   model: string | null;
+  /** Each time that another process serves the clients of this one. */
+  onJoined?: (joined: Joined) => void;
   /** Once, when clients can come to the address; with the process that owns the store where that is another one. */
   onListening?: (url: string, owner: number | null) => void;
   /** Each time that this process becomes the owner; what it gives is awaited before the end. */
@@ -26,7 +29,7 @@ export interface SharedServer {
  * owner; when that ends, they are let go, and this process takes its place. Throws a `ListenError` or, when the owner
  * lets nobody in, its `StoreLockedError`. Resolves the exit code.
  */
-export async function serveShared({ address, options, start, model, onListening, onOwner }: SharedServer): Promise<number> {
+export async function serveShared({ address, options, start, model, onJoined, onListening, onOwner }: SharedServer): Promise<number> {
   let share = await ownOrJoin(start, model);
   const connect: WebSocketOptions["connect"] = (transport, url) => {
     const wanted = modelIn(url) ?? model;
@@ -45,6 +48,7 @@ export async function serveShared({ address, options, start, model, onListening,
   if (listener !== null) onListening?.(listener.url, share.role === "owner" ? null : share.joined.pid);
   const stop = share.role === "owner" ? null : firstSignal();
   while (share.role === "guest") {
+    onJoined?.(share.joined);
     if ((await Promise.race([gone(share.joined.socket), stop])) !== null) {
       share.joined.socket.destroy();
       await listener?.close();

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, utimes } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../make-folder.ts";
 import type { NativeProgram } from "./upstream.ts";
@@ -26,6 +26,8 @@ export interface NativeChild {
   readonly socket: string;
   /** Resolves with the last words of its standard error when it has ended, or could not be started. Never rejects. */
   readonly ended: Promise<string>;
+  /** Makes its socket look used: what cleans folders of temporary files goes by the age of a file, and a socket's stays. */
+  freshen(): void;
   /** Asks it to end, kills it when it does not. Idempotent. */
   stop(): void;
 }
@@ -63,5 +65,9 @@ export function startNative({ program, args, env, dir }: NativeProgram & { dir: 
     });
     child.once("exit", (code, signal) => finish(words.trim() === "" ? `it ended with ${signal ?? String(code)}` : words.trim()));
   });
-  return { pid: child.pid ?? -1, socket, ended, stop: () => void lifeline?.destroy() };
+  const freshen = (): void => {
+    const now = Date.now() / 1000;
+    utimes(socket, now, now, () => undefined);
+  };
+  return { pid: child.pid ?? -1, socket, ended, freshen, stop: () => void lifeline?.destroy() };
 }

@@ -26,16 +26,21 @@ export interface Link {
   close(): void;
 }
 
-/** A link over the socket, as soon as there is one. */
-export function openLink(socketPath: Promise<string>, events: LinkEvents): Link {
+/** A link over the socket, as soon as there is one. `left` is called once it is over, whoever ended it; perhaps twice. */
+export function openLink(socketPath: Promise<string>, events: LinkEvents, left: () => void = () => undefined): Link {
   let socket: FrameSocket | null = null;
   let over = false;
+  const closed = (reason: string): void => {
+    left();
+    events.closed(reason);
+  };
   socketPath.then(
     (path) => {
-      if (!over) socket = new FrameSocket(path, MAX_FRAME_BYTES * 4, events);
+      if (over) left();
+      else socket = new FrameSocket(path, MAX_FRAME_BYTES * 4, { ...events, closed });
     },
     (error: unknown) => {
-      if (!over) events.closed(error instanceof Error ? error.message : String(error));
+      if (!over) closed(error instanceof Error ? error.message : String(error));
     },
   );
   return {
@@ -51,15 +56,19 @@ export function openLink(socketPath: Promise<string>, events: LinkEvents): Link 
     close() {
       over = true;
       socket?.close();
+      left();
     },
   };
 }
 
-/** Whether somebody listens on a unix socket. */
-export function takesConnections(path: string): Promise<boolean> {
+/** What stands at the path of a unix socket: somebody who listens, nobody, or what cannot be said of one who is busy. */
+export type Door = "open" | "gone" | "unclear";
+
+export function lookAt(path: string): Promise<Door> {
   return new Promise((resolve) => {
     const probe = connectSocket(path);
-    probe.once("connect", () => (probe.destroy(), resolve(true)));
-    probe.once("error", () => resolve(false));
+    probe.once("connect", () => (probe.destroy(), resolve("open")));
+    // With a full queue of connections there is another error.
+    probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ENOENT" || error.code === "ECONNREFUSED" ? "gone" : "unclear"));
   });
 }

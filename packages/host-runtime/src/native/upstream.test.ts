@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { silentLogger } from "../log/logger.ts";
 import { schedule } from "../schedule.ts";
+import type { Link } from "./link.ts";
 import { Upstream } from "./upstream.ts";
 
 /** Listens as the real program does, notes its own process and socket, and has a child of its own. */
@@ -129,6 +130,52 @@ test("one that lives and lets nobody in is killed and started again, one that se
   expect(upstream!.isUp).toBe(true);
 });
 
+describe("one whose socket file was removed by somebody", () => {
+  /** Resolves when it is open. */
+  const enter = (up: Upstream): Promise<{ link: Link; over: Promise<string> }> => new Promise((resolve, reject) => {
+    const over = new Promise<string>((end) => {
+      const link = up.connect({ opened: () => resolve({ link, over }), frame: () => undefined, closed: (reason) => (reject(new Error(reason)), end(reason)), mayRest: () => false });
+    });
+  });
+
+  test("stays for whoever is connected, who comes next gets another one, and it ends with its last client", async () => {
+    const up = start();
+    const inside = await enter(up);
+    const [first] = notes();
+    rmSync(dirname(first!.socket), { recursive: true });
+    const late = await enter(up);
+    const second = notes()[1]!;
+    expect([lives(first!.pid), lives(second.pid), up.pid]).toEqual([true, true, second.pid]);
+    inside.link.close();
+    await gone(first!);
+    late.link.close();
+    expect(lives(second.pid)).toBe(true);
+    const last = await enter(up);
+    expect(notes()).toHaveLength(2);
+    // Both end with their owner.
+    rmSync(second.socket);
+    await enter(up);
+    await up.close();
+    await last.over;
+    for (const note of notes()) await gone(note);
+  });
+
+  test("is found out without a client, and replaced", async () => {
+    const up = start({}, dir, 20);
+    const [first] = await until(() => (up.isUp ? notes() : undefined));
+    rmSync(first!.socket);
+    await gone(first!);
+    await until(() => notes().length === 2 && up.isUp);
+  });
+
+  test("is spared by whoever goes by the age of files", async () => {
+    const up = start({}, dir, 20);
+    const [note] = await until(() => (up.isUp ? notes() : undefined));
+    utimesSync(note!.socket, 1, 1);
+    await until(() => statSync(note!.socket).atimeMs > 1_000_000 && statSync(note!.socket).mtimeMs > 1_000_000);
+  });
+});
+
 test("one that cannot start says why to whoever waits for it, at once and in its last words", async () => {
   const up = start({ FAILS: "1" });
   const reason = (): Promise<string> => new Promise((resolve) => up.connect({ opened: () => undefined, frame: () => undefined, closed: resolve, mayRest: () => false }));
@@ -146,7 +193,8 @@ test("a program that is not there is a reason like another", async () => {
 test("a killed owner leaves neither program nor socket behind", async () => {
   const script = join(dir, "owner.ts");
   writeFileSync(script, `
-    import { Upstream } from ${JSON.stringify(join(import.meta.dirname, "upstream.ts"))};
+    import type { Link } from "./link.ts";
+import { Upstream } from ${JSON.stringify(join(import.meta.dirname, "upstream.ts"))};
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const schedule = (ms, work) => { const timer = setTimeout(work, ms); return () => clearTimeout(timer); };
     const up = new Upstream({ program: ${JSON.stringify(join(dir, "codex"))}, args: [], env: process.env, dir: ${JSON.stringify(dir)}, log, schedule });

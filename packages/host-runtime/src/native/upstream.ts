@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import type { Logger } from "../log/logger.ts";
 import type { Schedule } from "../schedule.ts";
 import { startNative } from "./child.ts";
 import type { NativeChild } from "./child.ts";
 import { oneLine } from "../terminal-text.ts";
-import { openLink, takesConnections } from "./link.ts";
+import { lookAt, openLink } from "./link.ts";
 import type { Link, LinkEvents } from "./link.ts";
 
 /** How the real Codex is started: `<program> <args…> --listen unix://…`. */
@@ -49,7 +50,16 @@ const SIGN_EVERY_MS = 10_000;
 /** Counted, not timed: this process may have stood still itself, and then finds the sign and the end of the time together. */
 const MOST_MISSED_SIGNS = 5;
 
-type Waiter = (socket: string | Error) => void;
+/** One start of the program. */
+interface Run {
+  child: NativeChild;
+  /** On the clock of `performance`. */
+  began: number;
+  /** Of clients. */
+  links: number;
+}
+
+type Waiter = (outcome: Run | Error) => void;
 
 /**
  * The one real Codex behind this server. It is started before it is needed, and again after a pause when it ends; what
@@ -57,9 +67,11 @@ type Waiter = (socket: string | Error) => void;
  */
 export class Upstream implements NativeUpstream {
   readonly #options: UpstreamOptions;
-  #child: NativeChild | null = null;
-  /** Its socket takes connections. */
-  #socket: string | null = null;
+  #run: Run | null = null;
+  /** The same run as soon as its socket takes connections. */
+  #up: Run | null = null;
+  /** Runs that let nobody in any more and still serve whoever is inside. */
+  readonly #lockedIn = new Set<Run>();
   #waiters: Waiter[] = [];
   #pauseMs = FIRST_PAUSE_MS;
   #stopTimer: () => void = () => undefined;
@@ -73,15 +85,15 @@ export class Upstream implements NativeUpstream {
 
   /** The process id of the running program, which leads a process group; null while there is none. */
   get pid(): number | null {
-    return this.#child?.pid ?? null;
+    return this.#run?.child.pid ?? null;
   }
 
   get isUp(): boolean {
-    return this.#socket !== null;
+    return this.#up !== null;
   }
 
   start(): void {
-    if (this.#closed || this.#child !== null) return;
+    if (this.#closed || this.#run !== null) return;
     this.#stopTimer();
     this.#failure = null;
     const began = performance.now();
@@ -91,28 +103,44 @@ export class Upstream implements NativeUpstream {
     } catch (error) {
       return this.#onEnd(error instanceof Error ? error.message : String(error), began);
     }
-    this.#child = child;
-    void child.ended.then((words) => this.#onEnd(words, began));
-    this.#probe(child, began);
+    const run: Run = { child, began, links: 0 };
+    this.#run = run;
+    void child.ended.then((words) => {
+      if (this.#run === run) this.#onEnd(words, began);
+      else this.#lockedIn.delete(run);
+    });
+    this.#probe(run);
   }
 
   connect(events: LinkEvents): Link {
-    return openLink(this.#whenUp(), events);
+    let run: Run | null = null;
+    const inside = this.#whenUp().then((up) => {
+      run = up;
+      run.links += 1;
+      return run.child.socket;
+    });
+    return openLink(inside, events, () => {
+      if (run === null) return;
+      run.links -= 1;
+      this.#endUnused(run);
+      run = null;
+    });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer();
     this.#settle(new Error("the server has ended"));
-    const child = this.#child;
-    child?.stop();
-    await child?.ended;
+    const children = [...(this.#run === null ? [] : [this.#run]), ...this.#lockedIn].map(({ child }) => child);
+    for (const child of children) child.stop();
+    await Promise.all(children.map(({ ended }) => ended));
   }
 
-  #whenUp(): Promise<string> {
+  #whenUp(): Promise<Run> {
     return new Promise((resolve, reject) => {
-      const settle: Waiter = (outcome) => (typeof outcome === "string" ? resolve(outcome) : reject(outcome));
-      if (this.#socket !== null) return settle(this.#socket);
+      const settle: Waiter = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
+      if (this.#up !== null && !existsSync(this.#up.child.socket)) this.#lockIn(this.#up);
+      if (this.#up !== null) return settle(this.#up);
       if (this.#closed) return settle(new Error("the server has ended"));
       // Who asks while it cannot be had is told so at once; the next start is on its way.
       if (this.#failure !== null) return settle(this.#failure);
@@ -121,22 +149,21 @@ export class Upstream implements NativeUpstream {
   }
 
   /** Its socket file says nothing of whether it listens: a connection does. */
-  #probe(child: NativeChild, began: number): void {
-    if (this.#child !== child || this.#closed) return;
+  #probe(run: Run): void {
+    const { child, began } = run;
+    if (this.#run !== run || this.#closed) return;
     if (performance.now() - began > START_PATIENCE_MS) {
       this.#options.log.error("the Codex app-server does not listen", { pid: child.pid });
       return child.stop();
     }
-    const again = (): void => {
-      this.#stopTimer = this.#options.schedule(POLL_MS, () => this.#probe(child, began));
-    };
-    void takesConnections(child.socket).then((does) => {
-      if (!does) return again();
-      if (this.#child !== child) return;
-      this.#options.log.debug("the Codex app-server listens", { pid: child.pid, ms: Math.round(performance.now() - began) });
-      this.#socket = child.socket;
-      this.#settle(child.socket);
-      this.#watch(child);
+    void lookAt(child.socket).then((door) => {
+      if (door !== "open") this.#stopTimer = this.#options.schedule(POLL_MS, () => this.#probe(run));
+      else if (this.#run === run) {
+        this.#options.log.debug("the Codex app-server listens", { pid: child.pid, ms: Math.round(performance.now() - began) });
+        this.#up = run;
+        this.#settle(run);
+        this.#watch(run);
+      }
     });
   }
 
@@ -144,37 +171,53 @@ export class Upstream implements NativeUpstream {
    * A program can live and serve nobody. That it lets a new connection in shows that it does serve, however long its turns
    * are and whatever its clients wait for.
    */
-  #watch(child: NativeChild): void {
+  #watch(run: Run): void {
+    const { child } = run;
     let missed = 0;
     let sign = signOfLife(child.socket);
-    const look = (): void => {
-      if (sign.state === "none" && ++missed === MOST_MISSED_SIGNS) {
+    const look = async (): Promise<void> => {
+      child.freshen();
+      const door = sign.state === "refused" ? await lookAt(child.socket) : "open";
+      if (this.#up !== run || this.#closed) return sign.link.close();
+      if (door === "gone") return this.#lockIn(run);
+      missed = sign.state === "none" || door === "unclear" ? missed + 1 : 0;
+      if (missed === MOST_MISSED_SIGNS) {
         this.#options.log.error("the Codex app-server lives and lets nobody in; it is killed", { pid: child.pid });
         sign.link.close();
         return child.stop();
       }
-      if (sign.state === "seen") missed = 0;
       if (sign.state !== "none") sign = signOfLife(child.socket);
       again();
     };
     const again = (): void => {
-      this.#stopTimer = this.#options.schedule(this.#options.signEveryMs ?? SIGN_EVERY_MS, () => {
-        if (this.#child === child && !this.#closed) look();
-        else sign.link.close();
-      });
+      this.#stopTimer = this.#options.schedule(this.#options.signEveryMs ?? SIGN_EVERY_MS, () => void look());
     };
     again();
   }
 
+  /**
+   * Its socket was taken away, and nothing brings it back. Who is connected has a program that works: it stays for them, and
+   * whoever comes now gets another one, as several TUIs on one home have.
+   */
+  #lockIn(run: Run): void {
+    this.#lockedIn.add(run);
+    this.#onEnd("the file of its socket is gone; it stays for those who are connected", run.began);
+    this.#endUnused(run);
+  }
+
+  #endUnused(run: Run): void {
+    if (run.links === 0 && this.#lockedIn.has(run)) run.child.stop();
+  }
+
   #onEnd(words: string, began: number): void {
-    this.#child = null;
-    const wasUp = this.#socket !== null;
-    this.#socket = null;
+    this.#run = null;
+    const wasUp = this.#up !== null;
+    this.#up = null;
     if (this.#closed) return;
     if (wasUp && performance.now() - began > HEALTHY_MS) this.#pauseMs = FIRST_PAUSE_MS;
     const pause = this.#pauseMs;
     this.#pauseMs = Math.min(pause * 2, LONGEST_PAUSE_MS);
-    this.#options.log.warn("the Codex app-server has ended; it is started again", { afterMs: pause, words: words.slice(-500) });
+    this.#options.log.warn("the Codex app-server is started again", { afterMs: pause, words: words.slice(-500) });
     // Of one that had served, what comes now waits for the next; one that cannot start is no use to wait for.
     if (!wasUp) this.#failure = new Error(`Codex cannot be started: ${lastLine(words)}`);
     if (this.#failure !== null) this.#settle(this.#failure);
@@ -182,7 +225,7 @@ export class Upstream implements NativeUpstream {
     this.#stopTimer = this.#options.schedule(pause, () => this.start());
   }
 
-  #settle(outcome: string | Error): void {
+  #settle(outcome: Run | Error): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const settle of waiters) settle(outcome);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { bridge } from "../../rpc/bridge.ts";
+import type { Joined } from "../../rpc/bridge.ts";
 import type { ListenAddress } from "../../rpc/listen.ts";
 import { openStandardOutput, serveStdio } from "../../rpc/stdio.ts";
 import type { Call } from "../command.ts";
@@ -34,22 +35,24 @@ export async function run({ settings, operands, flags, handedOn, env, stderr }: 
     if (native === null) apply(running, edits);
     return running;
   };
+  const onJoined = ({ pid, codexWords }: Joined): void => {
+    const idle = missingWords(words, codexWords ?? []);
+    if (idle.length > 0) stderr.write(`foldcast app-server: clients are served by the foldcast of process ${pid}, which was started without ${idle.join(" ")}; that does not count here\n`);
+  };
   if (address !== "stdio") {
     const { serveShared } = await import("../serve-shared.ts");
     try {
-      return await serveShared({ address: address === "off" ? null : address, start, options, model, onListening: (url) => void stderr.write(`foldcast app-server\n  listening on: ${url}\n`) });
+      return await serveShared({ address: address === "off" ? null : address, start, options, model, onJoined, onListening: (url) => void stderr.write(`foldcast app-server\n  listening on: ${url}\n`) });
     } catch (error) {
       return refused(error, stderr);
     }
   }
   const share = await ownOrJoin(start, model);
   if (share.role === "owner") return await serveOwn(share.running, options.dataDir, model);
-  const { pid, codexWords } = share.joined;
-  const idle = missingWords(words, codexWords ?? []);
-  if (idle.length > 0) stderr.write(`foldcast app-server: this client is served by the foldcast of process ${pid}, which was started without ${idle.join(" ")}; that does not count here\n`);
+  onJoined(share.joined);
   const ended = await bridge(share.joined, process.stdin, openStandardOutput());
   if (ended === "client") return 0;
-  stderr.write(`foldcast app-server: the foldcast that this one was connected to (process ${pid}) has ended; start again to take its place\n`);
+  stderr.write(`foldcast app-server: the foldcast that this one was connected to (process ${share.joined.pid}) has ended; start again to take its place\n`);
   return OWNER_GONE;
 }
 
