@@ -20,6 +20,9 @@ const withoutRecordings = hasRecordings ? [] : ["**/*.recorded.test.ts"];
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
 /** Tests start the program itself from a bundle. */
 const globalSetup = ["tests/support/global-setup.ts"];
+const setupFiles = ["tests/support/property-seed.ts"];
+/** Of what is looked at again and again: a busy machine takes its time. */
+const poll = { timeout: 15_000 };
 const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -40,11 +43,13 @@ export default defineConfig({
         test: {
           name: "fast",
           globalSetup,
+          setupFiles,
+          expect: { poll },
           // Loading the source anew for each file costs as much as the tests. No test may leave anything behind.
           isolate: false,
           include: ["packages/**/*.test.ts", "tests/**/*.test.ts", "tools/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/dist/**", "tests/real/**", ...longTests, ...withoutRecordings],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -52,6 +57,8 @@ export default defineConfig({
         test: {
           name: "real",
           globalSetup,
+          setupFiles,
+          expect: { poll },
           include: ["tests/real/**/*.test.ts", ...longTests],
           exclude: ["**/node_modules/**", ...harnessTests, ...withoutRecordings],
           testTimeout: 180_000,
@@ -64,6 +71,8 @@ export default defineConfig({
         test: {
           name: "harnesses",
           globalSetup,
+          setupFiles,
+          expect: { poll },
           include: harnessTests,
           testTimeout: 180_000,
           hookTimeout: 300_000,

@@ -16,7 +16,8 @@ const SCENARIOS = {
     turns: [
       { steps: [{ message: "On it." }, ...run("a"), ...run("b"), { message: "Done." }] },
       { match: "wait", steps: [{ message: "Working." }, { delayMs: 60_000 }, { message: "Late." }] },
-      { match: "brief", steps: [{ message: "Working." }, { delayMs: 1_000 }, { message: "Late." }] },
+      // Goes on when its request is answered.
+      { match: "brief", steps: [{ message: "Working." }, { tool: { id: "w", name: "shell", input: { command: "wait" } } }, { approve: { id: "w", kind: "command" } }, { result: { id: "w", output: "", exitCode: 0 } }, { message: "Late." }] },
     ],
   },
 };
@@ -33,6 +34,11 @@ const said = (turn: DesktopTurn | undefined): (string | undefined)[] =>
   (turn?.items ?? []).flatMap((item: ThreadItem) => (item.type === "userMessage" ? item.content.map((part) => (part.type === "text" ? part.text : "")) : []));
 const working = (turn: DesktopTurn): Promise<true> =>
   until("the running turn", () => (turn.items.some((item) => item.type === "agentMessage" && item.text === "Working.") ? true : undefined));
+/** Lets a brief turn go on to its end. */
+async function letGo({ client: { wire } }: DesktopApp): Promise<void> {
+  const { id } = await until("the request", () => wire.requests.at(-1));
+  wire.respond(id, { decision: "accept" });
+}
 const ended = (turn: DesktopTurn): Promise<true> => until("its end", () => (turn.status === "inProgress" ? undefined : true), { timeoutMs: 30_000 });
 
 test("starts with all that it asks for at hand, and shows our models", async () => {
@@ -92,6 +98,7 @@ test("a steer settles with its message, finds the turn that runs, or begins one;
   expect(await app.steer(threadId, "mind the gap", turn.id!)).toBe("steered");
   expect(await app.steer(threadId, "and the doors", "00000000-0000-7000-8000-000000000000")).toBe("retried");
   await until("both messages", () => ((app.pending.get(threadId) ?? []).length === 0 && said(turn).length === 3 ? true : undefined));
+  await letGo(app);
   await ended(turn);
   expect(said(turn)).toEqual(["brief", "mind the gap", "and the doors"]);
   expect(await app.steer(threadId, "one more", turn.id!)).toBe("started");
@@ -113,6 +120,7 @@ test("queued messages are seen in every window, can be changed, and run one afte
   await app.changeQueued(threadId, first, "first, in other words");
   await app.changeQueued(threadId, never, null);
   await until("the change", () => (other.queues.get(threadId)?.join() === "first, in other words,second" ? true : undefined));
+  await letGo(app);
   await until("their turns", () => (app.client.threads.get(threadId)?.filter(({ status }) => status === "completed").length === 3 ? true : undefined), { timeoutMs: 30_000 });
   expect(app.client.threads.get(threadId)!.map(said)).toEqual([["brief"], ["first, in other words"], ["second"]]);
   await until("an empty queue", () => (app.queues.get(threadId)?.length === 0 && other.queues.get(threadId)?.length === 0 ? true : undefined));
@@ -142,8 +150,9 @@ test("after its link broke in the middle of a turn it opens the thread again and
   await using after = (await DesktopApp.start(server.url)).app;
   expect(after.sidebar.get(threadId)?.status).toBe("active");
   const [opened] = await after.client.open(threadId);
+  await letGo(after);
   await ended(opened!);
-  expect(opened!.items.map((item) => (item.type === "agentMessage" ? [item.text, item.phase] : item.type))).toEqual(["userMessage", ["Working.", null], ["Late.", "final_answer"]]);
+  expect(opened!.items.map((item) => (item.type === "agentMessage" ? [item.text, item.phase] : item.type))).toEqual(["userMessage", ["Working.", null], "commandExecution", ["Late.", "final_answer"]]);
   const [again] = await after.client.open(threadId);
   expect(again!.items).toEqual(opened!.items);
 });

@@ -54,12 +54,12 @@ test("threads are forked, cut back, grouped, found and given inputs that wait", 
   await wire.request("thread/queue/delete", { threadId: thread.id, queuedSubmissionId: queued[2] });
   expect((await wire.request<{ data: { id: string }[] }>("thread/queue/list", { threadId: thread.id })).data.map(({ id }) => id)).toEqual([queued[1], queued[0]]);
   await wire.request("turn/interrupt", { threadId: thread.id, turnId: running });
-  await wire.waitFor("turn/completed", (params) => params["threadId"] === thread.id && client.threads.get(thread.id)?.length === 5);
+  const all = client.threads.get(thread.id)!;
+  await until("the queued turns", () => (all.length === 5 && all.every(({ status }) => status !== "inProgress") ? true : undefined));
 
-  const turnsBefore = wire.notifications.filter((frame) => frame.method === "turn/completed").length;
   await wire.request("thread/compact/start", { threadId: thread.id });
-  await until("the compaction", () => (wire.notifications.filter((frame) => frame.method === "turn/completed").length > turnsBefore ? true : undefined));
-  expect(client.threads.get(thread.id)?.find((turn) => turn.items[0]?.type === "contextCompaction")?.status).toBe("completed");
+  const compaction = await until("the compaction", () => all.find((turn) => turn.status !== "inProgress" && turn.items[0]?.type === "contextCompaction"));
+  expect(compaction.status).toBe("completed");
 
   await wire.request("experimentalFeature/enablement/set", { enablement: { apps: true } });
   await wire.request("externalAgentConfig/detect", {});

@@ -46,11 +46,13 @@ export interface TestHarness {
 }
 
 /** An adapter with a folder of its own; `scenarios` are written as files into it. */
-export async function makeHarness(scenarios: readonly ScenarioInput[] = [], settings: Readonly<Record<string, unknown>> = {}): Promise<TestHarness> {
+export async function makeHarness(
+  scenarios: readonly ScenarioInput[] = [], settings: Readonly<Record<string, unknown>> = {}, around: Partial<HarnessEnvironment> = {},
+): Promise<TestHarness> {
   const folder = await mkdtemp(join(tmpdir(), "scripted-"));
   for (const [index, scenario] of scenarios.entries()) await writeFile(join(folder, `${index}.json`), JSON.stringify(scenario));
   const own = scenarios.length === 0 ? {} : { scenarios: folder };
-  const adapter = await definition.create(environment(folder), { speed: 0, ...own, ...settings });
+  const adapter = await definition.create({ ...environment(folder), ...around }, { speed: 0, ...own, ...settings });
   return {
     adapter,
     folder,

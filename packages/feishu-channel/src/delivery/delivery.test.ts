@@ -10,7 +10,7 @@ type AtTheEnd = (close: () => Promise<void>) => void;
 
 /** Its end comes with the test's: tests run side by side, since they wait more than they work. */
 async function setUp(atTheEnd: AtTheEnd): Promise<{ world: PortOnFake; deps: DeliveryDeps; record: TurnRecord }> {
-  const world = await startPortOnFake({ config: { requestTimeoutMs: 1_500 } });
+  const world = await startPortOnFake({ config: { requestTimeoutMs: 10_000 } });
   atTheEnd(() => world.close());
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 1_100)));
   const times = { intervalMs: 120, reopenMs: 8 * 60_000, backoffMs: 30, maxBackoffMs: 400 };

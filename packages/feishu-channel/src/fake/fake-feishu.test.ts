@@ -25,10 +25,10 @@ describe("a card entity", () => {
   it("closes streaming by itself ten minutes after it was last opened", async () => {
     const { port, fake, cardId, messageId } = await sentCard({ streaming_mode: true });
     const write = (sequence: number) => port.updateElementContent({ cardId, sequence, elementId: "answer", content: `text ${sequence}` });
-    fake.advance({ ms: 10 * minute - 1_000 });
+    fake.advance({ ms: 9 * minute });
     valueOf(await write(1));
     expect(fake.message({ messageId }).card?.streaming).toBe(true);
-    fake.advance({ ms: 2_000 });
+    fake.advance({ ms: 2 * minute });
     expect([code(await write(2)), code(await write(3))]).toEqual([200850, 300309]);
     valueOf(await port.setCardSettings({ cardId, sequence: 4, streaming: true }));
     valueOf(await write(5));
@@ -97,9 +97,9 @@ describe("messages", () => {
     const { port, fake, chatId } = world;
     const send = async (text: string) => valueOf(await port.sendMessage({ to: { chatId }, body: { type: "text", text }, uuid: "once" })).messageId;
     const first = await send("one");
-    fake.advance({ ms: hour - 1_000 });
+    fake.advance({ ms: hour - minute });
     expect(await send("two")).toBe(first);
-    fake.advance({ ms: 2_000 });
+    fake.advance({ ms: 2 * minute });
     expect(await send("three")).not.toBe(first);
     expect(fake.chat({ chatId }).messages.map(({ text }) => text)).toEqual(["one", "three"]);
   });

@@ -29,8 +29,10 @@ describe("the long connection", () => {
 
   it("notices a socket that says nothing any more", async () => {
     const { fake, port } = await connect({ config: { pingTimeoutMs: 60, pingIntervalCapMs: 50 } });
+    const { connections } = port.connection();
     fake.silenceSockets();
-    await until(() => port.connection().connections === 2, "a new connection");
+    // On a busy machine it may have seen silence before.
+    await until(() => port.connection().connections > connections, "a new connection");
   });
 
   it("tries again where the SDK gives up for good", async () => {

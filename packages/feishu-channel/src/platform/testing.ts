@@ -32,10 +32,10 @@ export async function startPortOnFake(options: { readonly fake?: FakeOptions; re
   };
 }
 
-/** Waits until the condition holds; throws after five seconds. */
+/** Waits until the condition holds; throws after fifteen seconds. */
 export async function until(condition: () => boolean, what = "the condition"): Promise<void> {
   for (const start = Date.now(); !condition(); ) {
-    if (Date.now() - start > 5_000) throw new Error(`${what} did not come about`);
+    if (Date.now() - start > 15_000) throw new Error(`${what} did not come about`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -6,6 +6,7 @@ import type { Transport } from "./connection.ts";
 import { WebSocketHost } from "./websocket.ts";
 
 const BEAT_MS = 30_000;
+const PATIENT = { timeout: 15_000, interval: 5 };
 const beat = (): void => void vi.advanceTimersByTime(BEAT_MS);
 
 let host: WebSocketHost;
@@ -40,7 +41,7 @@ test("a peer that says nothing from one ping to the next is gone", async () => {
   const closed = once(client, "close");
   beat();
   await closed;
-  await vi.waitFor(() => expect(heard).toEqual(["closed"]));
+  await vi.waitFor(() => expect(heard).toEqual(["closed"]), PATIENT);
 });
 
 test("one that was not read meanwhile is given the time to be heard", async () => {
@@ -53,7 +54,7 @@ test("one that was not read meanwhile is given the time to be heard", async () =
   transport.resume?.();
   beat();
   client.send("there");
-  await vi.waitFor(() => expect(heard).toEqual(["there"]));
+  await vi.waitFor(() => expect(heard).toEqual(["there"]), PATIENT);
 });
 
 test("whatever it says counts, not the answer to a ping alone", async () => {
@@ -61,6 +62,6 @@ test("whatever it says counts, not the answer to a ping alone", async () => {
   for (const word of ["one", "two", "three"]) {
     beat();
     client.send(word);
-    await vi.waitFor(() => expect(heard.at(-1)).toBe(word));
+    await vi.waitFor(() => expect(heard.at(-1)).toBe(word), PATIENT);
   }
 });

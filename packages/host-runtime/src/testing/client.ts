@@ -137,7 +137,7 @@ export class TestClient {
     await this.until(`${count} completed turns`, () => (this.of("turn/completed").length >= count ? true : undefined));
   }
 
-  async until<T>(what: string, look: () => T | undefined, timeoutMs = 5_000): Promise<T> {
+  async until<T>(what: string, look: () => T | undefined, timeoutMs = 15_000): Promise<T> {
     const end = Date.now() + timeoutMs;
     for (;;) {
       const found = look();

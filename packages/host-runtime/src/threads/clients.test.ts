@@ -221,18 +221,21 @@ describe("slow and broken links", () => {
 
   test("a half-open link, which no end of the other side ever comes through, is let go; one that answers pings is not", async () => {
     await listener.close();
-    listener = await listen({ kind: "tcp", host: "127.0.0.1", port: 0 }, { connect: (transport) => setup.host.connect(transport), token: null, heartbeatMs: 40 });
+    listener = await listen({ kind: "tcp", host: "127.0.0.1", port: 0 }, { connect: (transport) => setup.host.connect(transport), token: null, heartbeatMs: 250 });
     const alive = await connectWebSocket(listener.url);
     const silent = await connectWebSocket(listener.url);
     for (const client of [alive, silent]) {
       await client.initialize();
       await client.call("thread/resume", { threadId });
     }
+    let pings = 0;
+    alive.socket.on("ping", () => (pings += 1));
     // As after a pulled cable: nothing is read and nothing is closed.
     silent.socket.pause();
     const { feed } = setup.host.threads.loaded(threadId)!;
     await one.until("the end of the silent one", () => (feed.subscribers.size === 2 ? true : undefined));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    const before = pings;
+    await one.until("two more pings of the other", () => (pings >= before + 2 ? true : undefined));
     expect(feed.subscribers.size).toBe(2);
     expect(alive.closed).toBe(false);
     silent.socket.terminate();

@@ -8,8 +8,10 @@ import { VirtualClock } from "../testing/virtual-clock.ts";
 
 const IDLE_MS = 10 * 60_000;
 const text = (value: string) => [{ type: "text", text: value, text_elements: [] }];
-/** Lets what was set off by a timer or an event come to its end. */
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+/** Lets what was set off by a timer or an event come to its end: nothing here takes time, but turns of the event loop. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+}
 
 let clock: VirtualClock;
 let setup: TestHost;

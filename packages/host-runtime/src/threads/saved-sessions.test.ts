@@ -143,6 +143,28 @@ describe("sessions that a harness keeps on this machine", () => {
     expect(await listed({ sortKey: "updated_at" })).toEqual(["a", "b"].map(idOf));
   });
 
+  test.each(["created_at", "updated_at", "recency_at"])("one with times that are none keeps no list by %s from its end, either way", async (sortKey) => {
+    const times = [-1, 8.64e15, 1e300, Date.UTC(9999, 11, 31, 23, 59, 59, 999), Date.UTC(-100), 0.5, null];
+    for (const [at, time] of times.entries()) {
+      const file = save(`s${at}`, { startedAt: time, updatedAt: time });
+      utimesSync(file, at % 2 === 0 ? 4e9 : -1e9, at % 2 === 0 ? 4e9 : -1e9);
+    }
+    await start();
+    for (const sortDirection of ["asc", "desc"]) {
+      for (const limit of [1, 3]) {
+        const ids: string[] = [];
+        for (let cursor: string | null = null; ;) {
+          const page: { data: { id: string }[]; nextCursor: string | null; backwardsCursor: string | null } = await client.call("thread/list", { sortKey, sortDirection, limit, cursor });
+          await client.call("thread/list", { sortKey, sortDirection, limit, cursor: page.backwardsCursor });
+          ids.push(...page.data.map(({ id }) => id));
+          if (page.nextCursor === null) break;
+          cursor = page.nextCursor;
+        }
+        expect(ids.toSorted()).toEqual(times.map((_, at) => idOf(`s${at}`)).toSorted());
+      }
+    }
+  });
+
   test("sub-agents and copies are none; a copy whose original is gone is; of two files of one session the newer counts", async () => {
     save("one", { prompt: "old place" }, "x/one.json");
     utimesSync(join(home, "sessions/x/one.json"), 1_000, 1_000);
@@ -190,7 +212,7 @@ describe("sessions that a harness keeps on this machine", () => {
     Object.assign(history, { peek: async (file: string) => (file.endsWith("s0.json") ? new Promise(() => undefined) : (await delay(400), peek(file))) });
     // Answered after five seconds only.
     client.call("thread/list", {}).catch(() => null);
-    await vi.waitFor(() => expect(readdirSync(join(home, "data"))).toContain("saved-sessions.jsonl"), 5_000);
+    await vi.waitFor(() => expect(readdirSync(join(home, "data"))).toContain("saved-sessions.jsonl"), { timeout: 15_000, interval: 20 });
     await restart();
     expect(await listed()).toHaveLength(12);
     expect(reads.length).toBeLessThan(12);

@@ -91,7 +91,8 @@ describe("what a sub-agent asks when no turn runs", () => {
   test("goes on in the turn that begins meanwhile", async () => {
     const { session, listener, id } = await asked("use a sub-agent");
     await session.steer(prompt("go on long"));
-    const [first, second] = [await listener.turnEnd(1), await listener.until("the next turn", ({ type }) => type === "item.started", listener.events.length)];
+    const first = await listener.turnEnd(1);
+    const second = await listener.until("the next turn", ({ type }) => type === "item.started", listener.events.indexOf(first.at(-1)!));
     expect(first).toContainEqual(expect.objectContaining({ type: "interaction.closed", interactionId: id, reason: "superseded" }));
     expect(second).toMatchObject({ item: { kind: "tool" } });
     await session.answer(id, { kind: "approval", decision: "accept" });

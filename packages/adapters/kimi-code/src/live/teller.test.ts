@@ -9,6 +9,7 @@ import { SideFiles } from "../history/side-files.ts";
 import { begin, calls, copy, ended, finish, type Line, prompt, result, says, shown, text } from "../history/testing.ts";
 import { WireTeller } from "./teller.ts";
 
+const PATIENT = { timeout: 15_000, interval: 20 };
 const SUCCEEDED: PromptAnswer = { outcome: { status: "succeeded" }, usage: null, end: () => [], last: false };
 const typed = (words: string): TurnInput => ({ input: [{ type: "text", text: words, text_elements: [] }], clientId: "c" });
 const streams = (id: string, words: string): HarnessEvent[] => [
@@ -53,7 +54,7 @@ async function session(lines: readonly Line[] = []) {
       for (const turn of turns) expect(orderFaults(turn, { ended: turn.at(-1)?.type === "turn.completed" })).toEqual([]);
       return turns;
     },
-    told: (wanted: number) => vi.waitFor(() => expect(events.filter(({ type }) => type === "turn.completed").length).toBe(wanted)),
+    told: (wanted: number) => vi.waitFor(() => expect(events.filter(({ type }) => type === "turn.completed").length).toBe(wanted), PATIENT),
   };
 }
 
@@ -142,7 +143,7 @@ describe("what the agent does by itself", () => {
   it("is stopped by closing the session, which goes on at once", async () => {
     const { teller, write, asked, turns, told } = await session();
     write(news, begin("1"), calls("1", "c", "Bash", { command: "sleep 9" }));
-    await vi.waitFor(() => expect(teller.busy).toBe(true));
+    await vi.waitFor(() => expect(teller.busy).toBe(true), PATIENT);
     const stopping = teller.cancelOwn();
     write(result("c", "Interrupted by user", { isError: true }), finish("1", "interrupted"), ended("cancelled"));
     await stopping;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { readTurns, SessionListener } from "@foldcast/adapter-kit/conformance";
 import type { ScenarioInput } from "../scenario/schema.ts";
@@ -43,9 +43,17 @@ describe.each([
 });
 
 describe("the child process", () => {
+  /** Empty for a process that has gone meanwhile. */
+  const commandOf = (pid: number): string => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    } catch {
+      return "";
+    }
+  };
   /** Pids of the children of a session, by the only trace that they leave: the process list. */
   const childPids = (): number[] => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
-    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(childCommand[1]!));
+    .filter((pid) => commandOf(pid).includes(childCommand[1]!));
 
   it("starts from source as well as from a bundle", async () => {
     harness = await makeHarness([crashing], { process: true, childCommand: SOURCE_CHILD });
@@ -80,7 +88,8 @@ describe("the child process", () => {
     await listener.turnEnd(0);
     const [first] = childPids();
     process.kill(first!, "SIGKILL");
-    await expect.poll(() => childPids().length).toBe(0);
+    // Not only dead: this process, too, knows of its end.
+    await expect.poll(() => existsSync(`/proc/${first!}`)).toBe(false);
     await session.startTurn(prompt("fine"));
     expect((await listener.turnEnd(1)).at(-1)).toMatchObject({ outcome: { status: "succeeded" } });
     expect(childPids()).not.toContain(first);

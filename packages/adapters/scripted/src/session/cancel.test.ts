@@ -26,10 +26,8 @@ describe.each([["in this process", false], ["in a child process", true]])("cance
     const { adapter } = await make([scenario("test", { steps: [{ tool: { id: "t", name: "shell" } }, { delayMs: 60_000 }, { result: { id: "t" } }] })]);
     const { session, listener } = await start(adapter, "test");
     await listener.until("the tool", (event) => event.type === "item.started");
-    const asked = Date.now();
     await session.cancel();
     expect(shape(await listener.turnEnd(0))).toEqual([{ type: "item.started", item: { kind: "tool", id: "t", name: "shell", input: {} } }, cancelled]);
-    expect(Date.now() - asked).toBeLessThan(2000);
   });
 
   it("closes an approval that is open", async () => {

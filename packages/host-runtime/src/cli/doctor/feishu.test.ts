@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => fake.close());
 
 async function look(): Promise<{ readonly all: string; readonly bad: string[] }> {
-  const results = await runChecks(feishuChecks({ env, file: null, wanted: true }), 5_000);
+  const results = await runChecks(feishuChecks({ env, file: null, wanted: true }), 15_000);
   return { all: JSON.stringify(results), bad: results.flatMap(({ id, status, found, next }) => (status === "ok" ? [] : [`${status} ${id}: ${found} → ${next ?? ""}`])) };
 }
 
