@@ -97,8 +97,7 @@ function fieldText({ label, description }: InteractionField): string {
 function formElement(key: string, payload: InteractionPayload, locale: Locale): object {
   const texts = CHANNEL_TEXTS[locale];
   const elements = payload.fields.flatMap((field, index) => fieldElements(field, index, locale));
-  const actions = payload.actions.length > 0 ? payload.actions : [{ id: "submit", label: texts.submit, value: "submit", style: "primary" as const }];
-  const buttons = actions.map(({ id, label, value, style }, index) => ({
+  const buttons = formActions(payload, texts.submit).map(({ id, label, value, style }, index) => ({
     tag: "button",
     name: `b${index}`,
     form_action_type: "submit",
@@ -107,6 +106,16 @@ function formElement(key: string, payload: InteractionPayload, locale: Locale): 
     behaviors: [{ type: "callback", value: valueOf(key, id, value) }],
   }));
   return { tag: "form", name: "form", elements: [...elements, ...buttons] };
+}
+
+function formActions({ actions }: InteractionPayload, submit: string): InteractionPayload["actions"] {
+  return actions.length > 0 ? actions : [{ id: "submit", label: submit, value: "submit", style: "primary" }];
+}
+
+/** Whether the card has a button of this value; any other was made by somebody else. */
+export function hasButton(payload: InteractionPayload, actionId: string, actionValue: string): boolean {
+  if (planInteraction(payload, CAPABILITIES).widgets === "form") return formActions(payload, "").some(({ id, value }) => id === actionId && value === actionValue);
+  return buttonsOf(payload).some((button) => button.actionId === actionId && button.actionValue === actionValue);
 }
 
 function fieldElements(field: InteractionField, index: number, locale: Locale): object[] {

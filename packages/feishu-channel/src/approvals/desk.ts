@@ -13,7 +13,7 @@ import { type Place, sendOnce, type SendTimes, SEND_TIMES } from "../delivery/se
 import type { Table } from "../ledger/documents.ts";
 import { shapeOf } from "../platform/event-dispatch.ts";
 import type { CardActionEvent, CardDocument, FeishuPort, MessageBody, PersonIds } from "../platform/port.ts";
-import { formAnswers, interactionCard, interactionText, maskedPayload } from "./card.ts";
+import { formAnswers, hasButton, interactionCard, interactionText, maskedPayload } from "./card.ts";
 import type { InteractionRow } from "./row.ts";
 
 export interface DeskDeps {
@@ -218,6 +218,7 @@ export class InteractionDesk {
       return this.#reply(event, { toast: { type: "warning", content: toast.unknown } });
     }
     if (!this.#mayPress(row, openId)) return this.#reply(event, { toast: { type: "error", content: toast.refused } });
+    if (!hasButton(row.payload, actionId, actionValue)) return this.#reply(event, { toast: { type: "warning", content: toast.invalid } });
     if (row.requestId === null && row.payload.kind === "command") {
       const said = this.#deps.command(actionValue, { chatId: row.chatId, topicId: row.threadId, openId, messageId: event.messageId, eventId: event.eventId });
       const inTime = await this.#withinPatience(said);

@@ -15,7 +15,7 @@ import { HostClient } from "../client/host-client.ts";
 import { TurnRecord } from "../delivery/record.ts";
 import { type Place, sendOnce, SEND_TIMES } from "../delivery/sender.ts";
 import type { DeliveryDeps } from "../delivery/turn-delivery.ts";
-import { judge } from "../inbound/access.ts";
+import { type Approach, judge, type Verdict } from "../inbound/access.ts";
 import { type CommandName, readTyped } from "../inbound/command.ts";
 import { mentionsBot, readContent } from "../inbound/message.ts";
 import type { Documents, Table } from "../ledger/documents.ts";
@@ -32,7 +32,7 @@ import { CHANNEL_TEXTS } from "./texts.ts";
 export interface ChannelOptions {
   readonly port: FeishuPort;
   readonly connect: () => Promise<ClientTransport>;
-  readonly documents: Documents;
+  readonly documents: Pick<Documents, "table">;
   readonly settings: FeishuSettings;
   /** Where files that people send are kept. */
   readonly dataDir: string;
@@ -42,6 +42,7 @@ export interface ChannelOptions {
 }
 
 const MAX_SEEN = 20_000;
+const OWNER = "owner";
 /** Characters. */
 const MAX_TOAST = 120;
 const READY_MS = 20_000;
@@ -50,6 +51,12 @@ const TURNS_AT_ONCE = 5;
 const SETTLE_STEP_MS = 50;
 /** Requests that wait are asked again by the server when a thread is joined; after this pause none is missing. */
 const REPLAY_MS = 1_500;
+
+interface ResumedThread {
+  readonly thread: Thread;
+  readonly model: string | null;
+  readonly initialTurnsPage?: { readonly data: Turn[] } | null;
+}
 
 /** The Feishu channel: a client of the server on one side, the bot of an app on the other. */
 export class FeishuChannel {
@@ -62,6 +69,8 @@ export class FeishuChannel {
   readonly #beginnings: Table<Beginning>;
   /** Message → its thread: a reply to an old card finds it. */
   readonly #facts: Table<string>;
+  /** Who claimed the bot. For good: whoever writes next would own it, else. */
+  readonly #owner: Table<string>;
   readonly #followers = new Map<string, Follower>();
   readonly #joining = new Map<string, Promise<Follower>>();
   readonly #queues = new Map<string, Promise<void>>();
@@ -74,11 +83,14 @@ export class FeishuChannel {
   constructor(options: ChannelOptions) {
     this.#options = options;
     const { documents, settings, log, clock } = options;
-    this.#bindings = documents.table("binding", Binding);
-    this.#inbox = documents.table("inbox", InboxRow);
-    this.#turns = documents.table("turn", TurnRecord);
-    this.#facts = documents.table("fact", z.string());
-    this.#beginnings = documents.table("beginning", Beginning);
+    // Two apps in one chat get the same messages under the same ids.
+    const table = <T>(kind: string, schema: z.ZodType<T>): Table<T> => documents.table(`${settings.appId}/${kind}`, schema);
+    this.#bindings = table("binding", Binding);
+    this.#inbox = table("inbox", InboxRow);
+    this.#turns = table("turn", TurnRecord);
+    this.#facts = table("fact", z.string());
+    this.#owner = table("owner", z.string());
+    this.#beginnings = table("beginning", Beginning);
     this.#client = new HostClient({
       connect: options.connect, version: options.version, approvers: settings.approvers, log, sleep: (ms) => clock.sleep(ms),
       onConnected: () => this.#rejoin(),
@@ -86,7 +98,7 @@ export class FeishuChannel {
       onRequest: (id, method, params) => this.#onRequest(id, method, params),
     });
     this.#desk = new InteractionDesk({
-      port: options.port, table: documents.table("interaction", InteractionRow), clock, locale: settings.locale, approvers: settings.approvers, log,
+      port: options.port, table: table("interaction", InteractionRow), clock, locale: settings.locale, approvers: settings.approvers, log,
       answer: (params) => this.#client.request<InteractionAnswerResult>("foldcast/interaction/answer", params),
       respond: (id, result) => this.#client.respond(id, result),
       command: (text, press) => this.#pressCommand(text, press),
@@ -243,14 +255,16 @@ export class FeishuChannel {
     const known = this.#followers.get(threadId);
     known?.asked.clear();
     const home = session ?? this.#bindings.all().find(([, row]) => row.threadId === threadId)?.[1] ?? this.#homeFromTurns(threadId);
-    // Before the request: what the server tells of the thread may come in one piece with its answer.
-    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/resume", { threadId, excludeTurns: true, initialTurnsPage: { limit: TURNS_AT_ONCE, sortDirection: "desc", itemsView: "full" } });
-    const page = (opened as unknown as { initialTurnsPage?: { data: Turn[] } | null }).initialTurnsPage;
-    // Only what runs is followed from here; what is over was shown, or is nobody's here.
-    const turns = (page?.data ?? opened.thread.turns).filter((turn) => turn.status === "inProgress" || this.#isOpen(turn.id) || this.#isAwaited(turn, threadId));
-    const thread = { ...opened.thread, turns };
-    if (known !== undefined) known.refresh(thread);
-    const follower = known ?? this.#follow(thread, opened.model, home);
+    // Before the request, and its answer at once: what the server tells of the thread may come in one piece with that.
+    const params = { threadId, excludeTurns: true, initialTurnsPage: { limit: TURNS_AT_ONCE, sortDirection: "desc", itemsView: "full" } };
+    const follower = await this.#client.request("thread/resume", params, (opened: ResumedThread) => {
+      // Only what runs is followed from here; what is over was shown, or is nobody's here.
+      const turns = (opened.initialTurnsPage?.data ?? opened.thread.turns).filter((turn) => turn.status === "inProgress" || this.#isOpen(turn.id) || this.#isAwaited(turn, threadId));
+      const thread = { ...opened.thread, turns };
+      if (known === undefined) return this.#follow(thread, opened.model, home);
+      known.refresh(thread);
+      return known;
+    });
     setTimeout(() => {
       if (!this.#closed) this.#desk.expireAllBut(threadId, follower.asked);
     }, REPLAY_MS).unref();
@@ -337,18 +351,19 @@ export class FeishuChannel {
   async #carryOut(row: InboxRow): Promise<void> {
     const { settings, clock } = this.#options;
     const { openId } = row;
-    const rules = { users: settings.allowUsers, chats: settings.allowChats, claim: settings.claim, groups: settings.groups };
-    const verdict = judge(rules, { openId, chatId: row.chatId, isDirect: row.chatType === "p2p", mentionsBot: mentionsBot(row.mentions, this.#botOpenId), owner: this.#facts.get("owner") });
+    const verdict = this.#judge({ openId, chatId: row.chatId, isDirect: row.chatType === "p2p", mentionsBot: mentionsBot(row.mentions, this.#botOpenId) });
     if (verdict === "ignored" || openId === null) return;
-    if (verdict === "refused") return this.#say(row, this.#texts.refused(openId));
+    const content = readContent(row, this.#botOpenId);
+    const typed = readTyped(content.text);
+    // The line that stands for a button is theirs who may press.
+    const isApproving = typed.kind === "interaction" && content.attachments.length === 0 && settings.approvers.includes(openId);
+    if (verdict === "refused" && !isApproving) return this.#say(row, this.#texts.refused(openId));
     if (verdict === "claims") {
-      this.#facts.put("owner", openId);
+      this.#owner.put(OWNER, openId);
       await this.#say(row, this.#texts.claimed);
     }
-    if (row.createTimeMs > 0 && clock.now() - row.createTimeMs > settings.staleMs) return this.#say(row, this.#texts.stale);
-    const content = readContent(row, this.#botOpenId);
+    if (row.createTimeMs > 0 && clock.now() - row.createTimeMs > settings.staleMs) return this.#wasBegun(row) ? undefined : this.#say(row, this.#texts.stale);
     if (content.unsupported !== null) return this.#say(row, this.#texts.unsupported(content.unsupported));
-    const typed = readTyped(content.text);
     if (content.attachments.length === 0) {
       if (typed.kind === "command") return this.#runCommand(row, openId, typed.name, typed.argument);
       if (typed.kind === "unknownCommand") return this.#say(row, this.#texts.unknownCommand(typed.name));
@@ -362,6 +377,16 @@ export class FeishuChannel {
       else input.push(taken);
     }
     if (input.length > 0) await this.#prompt(row, openId, input);
+  }
+
+  #judge(approach: Omit<Approach, "owner">): Verdict {
+    const { allowUsers: users, allowChats: chats, claim, groups } = this.#options.settings;
+    return judge({ users, chats, claim, groups }, { ...approach, owner: this.#owner.get(OWNER) });
+  }
+
+  /** By an earlier process, which did not come to note that the message was carried out. */
+  #wasBegun({ messageId }: InboxRow): boolean {
+    return this.#recovered.has(messageId) && this.#turns.all().some(([, { replyTo }]) => replyTo === messageId);
   }
 
   async #answerTyped(row: InboxRow, openId: string, text: string): Promise<void> {
@@ -444,7 +469,7 @@ export class FeishuChannel {
   /** By the operator, or by having claimed the bot. */
   #isNamed(openId: string): boolean {
     const { allowUsers, approvers } = this.#options.settings;
-    return allowUsers.includes(openId) || approvers.includes(openId) || this.#facts.get("owner") === openId;
+    return allowUsers.includes(openId) || approvers.includes(openId) || this.#owner.get(OWNER) === openId;
   }
 
   /** A button of a list that the channel put up. What is longer than a toast comes as a message. */
@@ -452,6 +477,8 @@ export class FeishuChannel {
     const typed = readTyped(text);
     const texts = this.#texts;
     if (typed.kind !== "command") return texts.toast.unknown;
+    // Buttons outlive what was allowed when they were put up. A press is meant for the bot, like a mention.
+    if (this.#judge({ openId, chatId, isDirect: false, mentionsBot: true }) !== "allowed") return texts.toast.refused;
     const row = { chatId, threadId: topicId, messageId };
     try {
       const said = await this.#command(row, openId, typed.name, typed.argument, { chatId, replyTo: messageId, inThread: topicId !== null });
@@ -464,8 +491,9 @@ export class FeishuChannel {
   }
 
   #onClick(event: CardActionEvent): Promise<void> {
-    // Clicks are not sent again, but events may come twice.
-    if (!this.#inbox.claim(`click:${event.eventId}`, doneClick(event))) return event.respond({}).then(() => undefined);
+    // Clicks are not sent again, but events may come twice. Those of the older form have no id but their token.
+    const id = event.eventId === "" ? event.token : event.eventId;
+    if (id !== null && !this.#inbox.claim(`click:${id}`, doneClick(event))) return event.respond({}).then(() => undefined);
     return this.#desk.click(event).catch((error: unknown) => this.#options.log("a click could not be carried out", { reason: wordsOf(error) }));
   }
 

@@ -41,11 +41,11 @@ export class HostClient {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  /** Waits for a connection, then asks. Rejects with the server's words, or when the connection ends meanwhile. */
-  async request<T>(method: string, params: object): Promise<T> {
+  /** Waits for a connection, then asks. Rejects with the server's words, or when the connection ends meanwhile. `read` as in `RpcClient`. */
+  async request<T, R = T>(method: string, params: object, read?: (result: T) => R): Promise<R> {
     while (this.#rpc === null && !this.#closed) await new Promise<void>((resolve) => this.#waiters.push(resolve));
     if (this.#rpc === null) throw new Error("the channel is closed");
-    return this.#rpc.request<T>(method, params);
+    return this.#rpc.request<T, R>(method, params, read);
   }
 
   /** False: there is no connection, and the answer did not leave. */

@@ -1,24 +1,41 @@
 import type { ThreadItem } from "@foldcast/protocol-core/wire";
 import type { z } from "zod";
 import { commandItem, inputOf, messageItem, turnWith, userItem } from "../card/testing.ts";
-import type { Table } from "../ledger/documents.ts";
+import type { Documents, Table } from "../ledger/documents.ts";
 import type { TurnState } from "./turn-delivery.ts";
 
 /** Rows in memory, as the ledger keeps them: what is read is a copy of what was put. */
-export function memoryTable<T>(schema: z.ZodType<T>): Table<T> {
-  const rows = new Map<string, string>();
-  const read = (text: string | undefined): T | null => (text === undefined ? null : schema.parse(JSON.parse(text)));
+export function memoryTable<T>(schema: z.ZodType<T>, now: () => number = () => 0): Table<T> {
+  const rows = new Map<string, { readonly text: string; readonly at: number }>();
+  const read = (row: { readonly text: string } | undefined): T | null => (row === undefined ? null : schema.parse(JSON.parse(row.text)));
+  const put = (key: string, value: T): void => void rows.set(key, { text: JSON.stringify(value), at: now() });
   return {
     get: (key) => read(rows.get(key)),
-    put: (key, value) => void rows.set(key, JSON.stringify(value)),
+    put,
     claim: (key, value) => {
       if (rows.has(key)) return false;
-      rows.set(key, JSON.stringify(value));
+      put(key, value);
       return true;
     },
     delete: (key) => void rows.delete(key),
-    all: () => [...rows].map(([key, text]) => [key, read(text)!] as const),
-    prune: () => undefined,
+    all: () => [...rows].map(([key, row]) => [key, read(row)!] as const),
+    prune: (before, keep) => {
+      const kept = [...rows].filter(([, { at }]) => at >= before).sort(([, one], [, other]) => other.at - one.at).slice(0, keep);
+      rows.clear();
+      for (const [key, row] of kept.toReversed()) rows.set(key, row);
+    },
+  };
+}
+
+/** A ledger in memory; a table that is asked for again is the same. */
+export function memoryDocuments(now: () => number): Pick<Documents, "table"> {
+  const tables = new Map<string, unknown>();
+  return {
+    table: <T>(kind: string, schema: z.ZodType<T>): Table<T> => {
+      const table = (tables.get(kind) as Table<T> | undefined) ?? memoryTable(schema, now);
+      tables.set(kind, table);
+      return table;
+    },
   };
 }
 

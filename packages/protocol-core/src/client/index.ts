@@ -40,12 +40,22 @@ export class RpcClient {
     transport.listen((text) => this.#receive(text), (reason) => this.#end(reason));
   }
 
-  /** The result; rejects with an `RpcError`, or when the connection ends. The caller knows the method's result. */
-  request<T>(method: string, params: object): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
+  /**
+   * The result; rejects with an `RpcError`, or when the connection ends. The caller knows the method's result. `read`
+   * takes it before anything is handed on that came behind it: a promise settles later than the next frame may come.
+   */
+  request<T, R = T>(method: string, params: object, read: (result: T) => R = (result) => result as unknown as R): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
       if (this.#closed !== null) return reject(new Error(this.#closed));
       const id = this.#nextId++;
-      this.#waiting.set(id, { resolve: (result) => resolve(result as T), reject });
+      const take = (result: unknown): void => {
+        try {
+          resolve(read(result as T));
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      };
+      this.#waiting.set(id, { resolve: take, reject });
       this.#transport.send(serializeFrame({ id, method, params }));
     });
   }

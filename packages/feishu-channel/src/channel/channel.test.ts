@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { userItem } from "../card/testing.ts";
+import type { ReaderMessage } from "../fake/index.ts";
+import { until } from "../platform/testing.ts";
+import { type ChannelWorld, NEVER, startChannelWorld, threadOf, turnOf } from "./testing.ts";
+
+const opened: ChannelWorld[] = [];
+afterEach(async () => {
+  for (const world of opened.splice(0)) await world.close();
+});
+
+async function start(settings: Parameters<typeof startChannelWorld>[0] = {}): Promise<ChannelWorld> {
+  const world = await startChannelWorld(settings);
+  opened.push(world);
+  return world;
+}
+
+/** The bot's answer to a message that somebody writes now. */
+async function answerTo({ feishu: { fake }, said }: ChannelWorld, message: { readonly chatId: string; readonly from: string; readonly text: string; readonly mention?: boolean }): Promise<ReaderMessage> {
+  const { messageId } = fake.say(message);
+  const found = (): ReaderMessage | undefined => said().find(({ parentId }) => parentId === messageId);
+  await until(() => found() !== undefined, `the answer to ${message.text}`);
+  return found()!;
+}
+
+const approval = (turnId = "turn"): object => ({
+  id: 7, method: "item/commandExecution/requestApproval",
+  params: { kind: "command", threadId: "th", turnId, itemId: "c", command: "rm -r build", cwd: "/w", reason: null, startedAtMs: 0, availableDecisions: ["accept", "decline"] },
+});
+const isAsked = ({ text }: ReaderMessage): boolean => text.includes("rm -r build");
+const keyOf = ({ card }: ReaderMessage): string => /"interaction_id":"([^"]+)"/.exec(JSON.stringify(card?.card))![1]!;
+
+/** Ada's turn runs and waits for an approval. */
+async function waiting(world: ChannelWorld): Promise<ReaderMessage> {
+  const { server, said, feishu: { fake, chatId, person } } = world;
+  const { messageId } = fake.say({ chatId, from: person, text: "clean up", mention: true });
+  await until(() => said().some(({ parentId, type }) => parentId === messageId && type === "interactive"), "the turn's card");
+  server.say(approval());
+  await until(() => said().some(isAsked), "the approval");
+  return said().find(isAsked)!;
+}
+
+describe("who owns a bot that nobody was named for", () => {
+  it("owns it for good, however long the ledger keeps what it has seen", async () => {
+    const world = await start({ allowChats: [], claim: true });
+    const { fake, person } = world.feishu;
+    const eve = fake.addPerson({ name: "Eve" }).openId;
+    const [hers, eves] = [person, eve].map((one) => fake.addChat({ mode: "p2p", name: "bot", people: [one] }).chatId);
+    expect((await answerTo(world, { chatId: hers!, from: person, text: "/status" })).text).toContain("owner of this bot");
+    await world.restart({ before: () => void fake.advance({ ms: 15 * 24 * 3_600_000 }) });
+    expect((await answerTo(world, { chatId: eves!, from: eve, text: "/status" })).text).toContain("may not use");
+    expect((await answerTo(world, { chatId: hers!, from: person, text: "/status" })).text).toContain("no thread here yet");
+  });
+});
+
+describe("a press", () => {
+  it("counts each time where callbacks have no id, as those of the older form", async () => {
+    const world = await start();
+    const { fake, chatId, person } = world.feishu;
+    const help = await answerTo(world, { chatId, from: person, text: "/help", mention: true });
+    for (const label of ["New thread", "Stop"]) expect(await fake.click({ messageId: help.messageId, by: person, text: label, shape: "flat" }), label).toMatchObject({ toast: { type: "info" } });
+  });
+
+  it("of a value that its card does not have does nothing", async () => {
+    const world = await start();
+    const { fake, chatId, person } = world.feishu;
+    const help = await answerTo(world, { chatId, from: person, text: "/help", mention: true });
+    const press = (messageId: string, key: string, action_id: string, action_value: string): ReturnType<typeof fake.click> => fake.click({ messageId, by: person, value: { interaction_id: key, action_id, action_value } });
+    expect(await press(help.messageId, keyOf(help), "c1", "/threads th-of-others")).toMatchObject({ toast: { type: "warning" } });
+    expect(world.server.asked.map(({ method }) => method)).not.toContain("thread/list");
+    const asked = await waiting(world);
+    for (const [id, value] of [["always", "always"], ["approve", "always"], ["deny", "approve"]] as const) expect(await press(asked.messageId, keyOf(asked), id, value)).toMatchObject({ toast: { type: "warning" } });
+    expect(world.server.answered).toEqual([]);
+    expect(await press(asked.messageId, keyOf(asked), "approve", "approve")).toMatchObject({ toast: { type: "success" } });
+    expect(world.server.answered).toEqual([{ id: 7, result: { decision: "accept" } }]);
+  });
+
+  it("of a person who was let in once and is no more does nothing", async () => {
+    const world = await start({ allowChats: [], allowUsers: [] });
+    const { fake, chatId, person } = world.feishu;
+    await world.restart({ settings: { allowUsers: [person] } });
+    const help = await answerTo(world, { chatId, from: person, text: "/help", mention: true });
+    await world.restart();
+    expect(await fake.click({ messageId: help.messageId, by: person, text: "New thread" })).toMatchObject({ toast: { content: "You may not answer this" } });
+  });
+});
+
+describe("an approver", () => {
+  it("may type the line that stands for a button, and nothing else where nobody let them in", async () => {
+    const world = await start();
+    const { fake, chatId } = world.feishu;
+    const boss = fake.addPerson({ name: "Boss" }).openId;
+    await world.restart({ settings: { allowUsers: [world.feishu.person], allowChats: [], approvers: [boss] } });
+    const asked = await waiting(world);
+    expect((await answerTo(world, { chatId, from: boss, text: "hello", mention: true })).text).toContain("may not use");
+    expect((await answerTo(world, { chatId, from: boss, text: `/_interaction ${keyOf(asked)} deny`, mention: true })).text).toBe("Done");
+    expect(world.server.answered).toEqual([{ id: 7, result: { decision: "decline" } }]);
+  });
+});
+
+describe("what the server says in one piece with its answer", () => {
+  it("is heard: a request that waits is shown, a turn that ends is over", async () => {
+    const world = await start();
+    const { server, said, feishu: { fake, chatId, person } } = world;
+    const { messageId } = fake.say({ chatId, from: person, text: "clean up", mention: true });
+    await until(() => said().some(({ parentId }) => parentId === messageId), "the turn's card");
+    await world.restart({
+      before: () => {
+        const running = turnOf("turn", { items: [{ ...userItem("u", "clean up"), clientId: `feishu:${messageId}` } as never] });
+        server.answers.set("thread/resume", () => ({ thread: threadOf("th", "/w", [running]), model: null }));
+        server.behind.set("thread/resume", [approval(), { method: "turn/completed", params: { threadId: "th", turn: { ...running, status: "failed", error: { message: "out of luck", codexErrorInfo: null, additionalDetails: null } } } }]);
+      },
+    });
+    await until(() => said().some(isAsked), "the approval");
+    await until(() => said().some(({ text, card }) => text.includes("out of luck") && card?.streaming === false), "the end");
+    expect(server.answered).toEqual([]);
+  });
+});
+
+describe("a message that was being carried out when the process ended", () => {
+  it("is not called too old where its turn was begun", async () => {
+    const world = await start();
+    const { server, said, feishu: { fake, chatId, person } } = world;
+    let begun = "";
+    server.answers.set("turn/start", ({ clientUserMessageId }) => {
+      begun = String(clientUserMessageId);
+      return NEVER;
+    });
+    const { messageId } = fake.say({ chatId, from: person, text: "clean up", mention: true });
+    await until(() => begun !== "", "the request");
+    await world.restart({
+      before: () => {
+        fake.advance({ ms: 3_600_000 });
+        const ended = turnOf("turn", { status: "completed", items: [{ ...userItem("u", "clean up"), clientId: begun } as never, { type: "agentMessage", id: "a", text: "All is clean.", phase: "final_answer" } as never] });
+        server.answers.set("thread/resume", () => ({ thread: threadOf("th", "/w", [ended]), model: null }));
+      },
+    });
+    await until(() => said().some(({ text, card }) => text.includes("All is clean.") && card?.streaming === false), "the answer");
+    const answer = await answerTo(world, { chatId, from: person, text: "/help", mention: true });
+    expect(said().filter(({ parentId, messageId: id }) => parentId === messageId && id !== answer.messageId).map(({ text }) => text).join()).not.toContain("too old");
+  });
+});
+
+it("keeps what it knows by app: another one on the same ledger takes up nothing of it", async () => {
+  const world = await start();
+  await waiting(world);
+  const other = await startChannelWorld({}, { appId: "cli_00000000feed0002", documents: world.documents });
+  opened.push(other);
+  const { fake, chatId, person } = other.feishu;
+  await answerTo(other, { chatId, from: person, text: "/status", mention: true });
+  expect(other.server.asked.map(({ method }) => method)).toEqual(["initialize"]);
+  expect(fake.calls().filter(({ api }) => api.startsWith("card."))).toEqual([]);
+});
