@@ -118,6 +118,28 @@ describe("copies", () => {
     expect(await copiesOf({ [A]: said("1.0.65", A), [B]: said("1.0.65", A), [C]: [user("z1", "something else")] })).toEqual([B]);
   });
 
+  test("files of a bad maker, whose lines have the same ids and say other things, are all sessions", async () => {
+    const version = "1.0.65";
+    expect(await copiesOf({ [A]: [user("u0", "one", { version }), assistant("u1", "first", { version })], [B]: [user("u0", "two", { version }), assistant("u1", "second", { version }), user("u2", "more", { version })] })).toEqual([]);
+  });
+
+  test("each file of a long family is read once, and none again that has not changed", async () => {
+    const root = folder();
+    const found = [];
+    const lines = said("1.0.65", A);
+    for (let at = 0; at < 40; at += 1) {
+      lines.push(user(`n${at}`, "x".repeat(20_000), { version: "1.0.65" }));
+      const file = put(join(root, `${at}.jsonl`), lines);
+      found.push({ file, peek: (await peek(file))! });
+    }
+    const all = found.reduce((sum, { file }) => sum + statSync(file).size, 0);
+    const before = bytesRead();
+    expect((await history.copies!(found)).size).toBe(39);
+    expect(bytesRead() - before).toBeLessThan(1.5 * all);
+    expect((await history.copies!(found)).size).toBe(39);
+    expect(bytesRead() - before).toBeLessThan(1.5 * all);
+  });
+
   const SDK = fileURLToPath(new URL("../../../../../../shared/data/claude/history/sdk", import.meta.url));
   test.skipIf(!existsSync(SDK))("of recorded sessions a fork made by the SDK stays", async () => {
     const files = readdirSync(SDK).filter((name) => name.endsWith(".jsonl")).map((name) => join(SDK, name));

@@ -22,17 +22,19 @@ export async function peekSession(path: string): Promise<SessionPeek | null> {
     const { turns } = scan.ownTurns;
     if (scan.lines === 0 || turns.length === 0) return null;
     const about = await describeFile(path, scan);
+    const prompt = turns.find((turn) => turn.prompt !== "")?.prompt ?? "";
     const ended = turns.map((turn) => turn.completedAt ?? turn.startedAt).filter((at) => at !== null);
     return {
       nativeSessionId: about.nativeSessionId,
       cwd: scan.cwd,
       title: scan.title ?? about.description,
-      prompt: turns.find((turn) => turn.prompt !== "")?.prompt ?? "",
+      prompt,
       startedAt: turns.find((turn) => turn.startedAt !== null)?.startedAt ?? null,
       updatedAt: (complete ? ended.at(-1) : undefined) ?? Math.floor(mtimeMs),
       kind: scan.isSubAgent ? "child" : "session",
       parentNativeSessionId: about.parentNativeSessionId,
-      ...(scan.isSubAgent || scan.firstId === null || scan.lastId === null ? {} : { lineage: [scan.firstId, scan.lastId] }),
+      // Ids are only as good as whoever made the file: that of the first line counts together with what was said first.
+      ...(scan.isSubAgent || scan.firstId === null || scan.lastId === null ? {} : { lineage: [`${scan.firstId} ${prompt}`, scan.lastId] }),
     };
   } finally {
     await file.close();
@@ -55,15 +57,23 @@ async function readEnds(file: FileHandle, size: number, scan: SessionScan): Prom
   return scan.lines > lines;
 }
 
-type Found = readonly { file: string; peek: SessionPeek }[];
+interface Found {
+  file: string;
+  peek: SessionPeek;
+}
+/** What a file has behind a line: nothing more, what a resume went on with, or the first line of a fork. */
+type Behind = "end" | "more" | "fork";
+
+/** Of files that have not changed since they were read: what stands behind the lines that were looked for. */
+const readBefore = new WeakMap<Found, { ids: string; behind: ReadonlyMap<string, Behind> }>();
 
 /**
  * Before 2.1 a resume wrote a new file: the old lines with their ids, a new session id, and behind them what came next.
  * The older file says nothing then that the newer one does not say, and gives way to it. A fork looks the same, but both
  * of its sides are sessions: it is known by its marks, or by being newer than that custom.
  */
-export async function supersededFiles(sessions: Found): Promise<ReadonlySet<string>> {
-  const families = new Map<string, Found[number][]>();
+export async function supersededFiles(sessions: readonly Found[]): Promise<ReadonlySet<string>> {
+  const families = new Map<string, Found[]>();
   for (const session of sessions) {
     const [first] = session.peek.lineage ?? [];
     if (first === undefined) continue;
@@ -72,42 +82,62 @@ export async function supersededFiles(sessions: Found): Promise<ReadonlySet<stri
     else family.push(session);
   }
   const superseded = new Set<string>();
-  for (const family of families.values()) {
-    if (family.length < 2) continue;
-    for (const one of family) {
-      for (const other of family) if (one !== other && !superseded.has(other.file) && (await supersedes(other, one))) superseded.add(one.file);
-    }
+  for (const family of families.values()) if (family.length > 1) for (const file of await supersededIn(family)) superseded.add(file);
+  return superseded;
+}
+
+/** Each file is read once, however many there are: a session may have been resumed a hundred times. */
+async function supersededIn(family: readonly Found[]): Promise<ReadonlySet<string>> {
+  const lastIds = new Set(family.map(lastIdOf));
+  const ids = [...lastIds].sort().join(" ");
+  const members: { file: string; lastId: string; behind: ReadonlyMap<string, Behind>; bornMs: number }[] = [];
+  for (const session of family) {
+    const known = readBefore.get(session);
+    const behind = known?.ids === ids ? known.behind : await readBehind(session.file, lastIds).catch(() => null);
+    if (behind === null) continue;
+    readBefore.set(session, { ids, behind });
+    const bornMs = await stat(session.file).then((stats) => stats.birthtimeMs, () => Infinity);
+    members.push({ file: session.file, lastId: lastIdOf(session), behind, bornMs });
+  }
+  const superseded = new Set<string>();
+  for (const one of members) {
+    const givesWay = members.some((other) => {
+      if (one === other || superseded.has(other.file)) return false;
+      const behind = other.behind.get(one.lastId);
+      if (behind !== "end") return behind === "more";
+      // The same conversation twice: the file that was there first stays.
+      return other.bornMs < one.bornMs || (other.bornMs === one.bornMs && basename(other.file) < basename(one.file));
+    });
+    if (givesWay) superseded.add(one.file);
   }
   return superseded;
 }
 
-async function supersedes(newer: Found[number], older: Found[number]): Promise<boolean> {
-  const last = older.peek.lineage![1]!;
-  const after = await lineAfter(newer.file, last).catch(() => null);
-  if (after === null) return false;
-  if (after !== "end") return !isFork(after);
-  // The same conversation twice: the file that was there first stays.
-  const [a, b] = await Promise.all([newer.file, older.file].map((file) => stat(file)));
-  return a!.birthtimeMs < b!.birthtimeMs || (a!.birthtimeMs === b!.birthtimeMs && basename(newer.file) < basename(older.file));
-}
+const lastIdOf = ({ peek }: Found): string => peek.lineage![1]!;
 
-/** The first line of the conversation behind the one with this id: `end` = there is none, null = the id is not there. */
-async function lineAfter(path: string, id: string): Promise<Readonly<Record<string, unknown>> | "end" | null> {
+/** Of those of the lines that are in the file. Rejects when it cannot be read. */
+async function readBehind(path: string, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, Behind>> {
+  const behind = new Map<string, Behind>();
+  /** After which nothing was said yet. */
+  const last = new Set<string>();
   const file = await open(path);
   try {
-    const found: { line: Readonly<Record<string, unknown>> | "end" | null } = { line: null };
     await scanLines(file, (bytes, start, end) => {
-      if (found.line !== null && found.line !== "end") return;
-      if (found.line === null && bytes.subarray(start, end).indexOf(id) === -1) return;
       const record = parseRecord(bytes.toString("utf8", start, end));
       if (record === null) return;
-      if (found.line === null && record["uuid"] === id) found.line = "end";
-      else if (found.line === "end" && (record["type"] === "user" || record["type"] === "assistant")) found.line = record;
+      if (last.size > 0 && (record["type"] === "user" || record["type"] === "assistant")) {
+        for (const id of last) behind.set(id, isFork(record) ? "fork" : "more");
+        last.clear();
+      }
+      const id = filledString(record["uuid"]);
+      if (id === null || !ids.has(id) || behind.has(id)) return;
+      behind.set(id, "end");
+      last.add(id);
     });
-    return found.line;
   } finally {
     await file.close();
   }
+  return behind;
 }
 
 function isFork(line: Readonly<Record<string, unknown>>): boolean {
