@@ -14,27 +14,33 @@ export interface FileState {
 
 export type FileChange = "same" | "grown" | "rewritten";
 
-/** State of an open file whose first `scanned` bytes are known. */
-export async function fileState(file: FileHandle, scanned: number): Promise<FileState> {
+/** Size and time of an open file. */
+export async function lookAt(file: FileHandle): Promise<Pick<FileState, "size" | "modifiedMs">> {
   const { size, mtimeMs } = await file.stat();
-  return { size, modifiedMs: mtimeMs, scanned, edges: await edgesOf(file, scanned) };
+  return { size, modifiedMs: mtimeMs };
+}
+
+/**
+ * State of an open file whose first `scanned` bytes are known. `seen` was looked at before these were read: what was
+ * appended meanwhile is news then.
+ */
+export async function fileState(file: FileHandle, seen: Pick<FileState, "size" | "modifiedMs">, scanned: number): Promise<FileState> {
+  return { ...seen, scanned, edges: await edgesOf(file, scanned) };
 }
 
 /**
  * What happened to a file since `before`. A harness appends to its files, so equal edges of the known part count as
- * growth; a file that became shorter, or whose known edges differ, was rewritten.
+ * growth; a file that became shorter, whose known edges differ, or that was written and has not grown, was rewritten.
  */
 export async function changeSince(file: FileHandle, before: FileState): Promise<FileChange> {
-  const { size, mtimeMs } = await file.stat();
-  if (size === before.size && mtimeMs === before.modifiedMs) return "same";
-  if (size < before.scanned || (await edgesOf(file, before.scanned)) !== before.edges) return "rewritten";
-  return size === before.size ? "same" : "grown";
+  const { size, modifiedMs } = await lookAt(file);
+  if (size === before.size) return modifiedMs === before.modifiedMs ? "same" : "rewritten";
+  return size < before.scanned || (await edgesOf(file, before.scanned)) !== before.edges ? "rewritten" : "grown";
 }
 
 /** Whether the file still begins with what was known of it, as far as that was scanned. Looks at its bytes in any case. */
 export async function stillBeginsWith(file: FileHandle, before: FileState): Promise<boolean> {
-  const { size } = await file.stat();
-  return size >= before.scanned && (await edgesOf(file, before.scanned)) === before.edges;
+  return (await changeSince(file, before)) !== "rewritten" && (await edgesOf(file, before.scanned)) === before.edges;
 }
 
 async function edgesOf(file: FileHandle, scanned: number): Promise<string> {

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import type { HistoryDiagnostic } from "@foldcast/protocol-core/harness";
 import { DiagnosticCounter } from "./diagnostics.ts";
-import { changeSince, fileState, type FileState, stillBeginsWith } from "./growth.ts";
+import { changeSince, fileState, type FileState, lookAt, stillBeginsWith } from "./growth.ts";
 import type { PieceList } from "./pieces.ts";
 import { turnLines, type TurnLine } from "./turn-lines.ts";
 
@@ -50,8 +50,9 @@ export class ScannedFile<Scan extends LineScan> {
       const diagnostics = new DiagnosticCounter();
       for (const { code, count, sample } of fits ? kept.diagnostics : []) diagnostics.count(code, sample, count);
       const scan = make(diagnostics, fits);
+      const seen = await lookAt(file);
       await scan.read(file);
-      return new ScannedFile(path, make, scan, await fileState(file, scan.scanned), diagnostics, fits ? kept.counted : []);
+      return new ScannedFile(path, make, scan, await fileState(file, seen, scan.scanned), diagnostics, fits ? kept.counted : []);
     } finally {
       await file.close();
     }
@@ -69,13 +70,17 @@ export class ScannedFile<Scan extends LineScan> {
     return { state: this.#state, counted: [...this.#counted], diagnostics: this.#diagnostics.list() };
   }
 
-  /** What `eventsOf` makes of the lines of each turn, in their order. `isMarked` as in `turnLines`. */
+  /**
+   * What `eventsOf` makes of the lines of each turn, in their order. `isMarked` as in `turnLines`. Rejects where another
+   * file has come into the place of the one that was looked at last: of that the places of lines say nothing.
+   */
   async *read<Turn extends { readonly key: string; readonly pieces: PieceList }, Events>(
     turns: readonly Turn[], eventsOf: (turn: Turn, lines: readonly TurnLine[], diagnostics: DiagnosticCounter) => Events | Promise<Events>, isMarked?: (text: string) => boolean,
   ): AsyncGenerator<Events> {
     if (turns.length === 0) return;
     const file = await open(this.path);
     try {
+      if ((await changeSince(file, this.#state)) === "rewritten") throw new Error(`${this.path} was written anew while it was read; ask again`);
       for await (const { turn, lines } of turnLines(turns, file, isMarked)) {
         const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
         this.#counted.add(turn.key);
@@ -103,8 +108,9 @@ export class ScannedFile<Scan extends LineScan> {
         this.#scan = this.#make(this.#diagnostics, false);
         this.#counted.clear();
       }
+      const seen = await lookAt(file);
       await this.#scan.read(file);
-      this.#state = await fileState(file, this.#scan.scanned);
+      this.#state = await fileState(file, seen, this.#scan.scanned);
       await onChange();
       return true;
     } finally {

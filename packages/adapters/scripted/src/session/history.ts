@@ -1,5 +1,5 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, fileState, readPieces, stillBeginsWith, type FileState } from "@foldcast/adapter-kit";
+import { changeSince, fileState, lookAt, readPieces, stillBeginsWith, type FileState } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistorySource, HistoryTurn, SessionPeek } from "@foldcast/protocol-core/harness";
 import { HARNESS_ID } from "../manifest.ts";
 import { parseHeader, type SessionHeader } from "./file.ts";
@@ -118,6 +118,7 @@ export class SessionIndex implements HistoryIndex {
     if (turns.length === 0) return;
     const file = await openFile(this.file);
     try {
+      if ((await changeSince(file, this.#state)) === "rewritten") throw new Error(`${this.file} was written anew while it was read; ask again`);
       for (const [offset, turn] of turns.entries()) yield { index: first + offset, events: await this.#readTurn(file, turn) };
     } finally {
       await file.close();
@@ -130,8 +131,9 @@ export class SessionIndex implements HistoryIndex {
       const change = await changeSince(file, this.#state);
       if (change === "same") return false;
       if (change === "grown") {
+        const seen = await lookAt(file);
         await this.#scan.advance(file);
-        this.#state = await fileState(file, this.#scan.scanned);
+        this.#state = await fileState(file, seen, this.#scan.scanned);
         return true;
       }
     } finally {
@@ -154,11 +156,12 @@ export class SessionIndex implements HistoryIndex {
     const file = await openFile(this.file);
     try {
       const scan = new SessionScan(await this.#fitting(known, file));
+      const seen = await lookAt(file);
       await scan.advance(file);
       if (scan.header === null) throw new Error(`${this.file} is no session of the scripted harness.`);
       this.#scan = scan;
       this.#header = scan.header;
-      this.#state = await fileState(file, scan.scanned);
+      this.#state = await fileState(file, seen, scan.scanned);
     } finally {
       await file.close();
     }
