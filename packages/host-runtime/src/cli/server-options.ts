@@ -66,8 +66,11 @@ function atHome(table: Readonly<Record<string, unknown>>): Record<string, unknow
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, typeof value === "string" && value.startsWith("~/") ? pathFrom(value, "/") : value]));
 }
 
+/** Wherever it was named. */
+export const SESSIONS_ADVICE = "correct --sessions (FOLDCAST_SESSIONS, `sessions` in the configuration file)";
+
 function existingFolder(folder: string): string {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw new UsageError(`--sessions names a folder with saved sessions; there is none at ${folder}`);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw new UsageError(`there is no folder ${folder}; ${SESSIONS_ADVICE}`);
   return folder;
 }
 

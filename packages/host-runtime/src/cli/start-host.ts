@@ -31,9 +31,8 @@ const CLOSE_PATIENCE_MS = 8_000;
  */
 export function startHost(options: ServerOptions, store: OpenedStore = openStore(options.dataDir), signals: readonly NodeJS.Signals[] = END_SIGNALS): RunningHost {
   keepHeapSmall();
-  const known = harnesses.map((entry) => entry.id);
-  const unknown = options.harnesses?.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw new UsageError(`there is no harness \`${unknown}\`${hint(unknown, known)}`);
+  const stranger = unknownHarness(options.harnesses);
+  if (stranger !== null) throw new UsageError(stranger);
   const log = createLogger({ level: options.logLevel, file: options.logFile });
   if (store.memoryReason !== null) log.info("threads are kept in memory only", { reason: store.memoryReason });
   const host = new Host({
@@ -68,6 +67,13 @@ export function startHost(options: ServerOptions, store: OpenedStore = openStore
     return signal;
   });
   return { host, log, store, stopped };
+}
+
+/** What is wrong with the names of the harnesses that are wanted; null = nothing. */
+export function unknownHarness(wanted: readonly string[] | null): string | null {
+  const known = harnesses.map((entry) => entry.id);
+  const unknown = wanted?.find((id) => !known.includes(id));
+  return unknown === undefined ? null : `there is no harness \`${unknown}\`${hint(unknown, known)}`;
 }
 
 /** Those that are wanted, in the order in which their models are listed; the first that is ready gives the default. */

@@ -7,8 +7,8 @@ import { overall, runChecks } from "../doctor/check.ts";
 import type { Check } from "../doctor/check.ts";
 import { configCheck, environmentCheck } from "../doctor/config.ts";
 import { feishuChecks } from "../doctor/feishu.ts";
-import { dataFolderCheck, sessionsFolderCheck, temporaryFolderCheck, tokenFileCheck } from "../doctor/folders.ts";
-import { harnessCheck } from "../doctor/harness.ts";
+import { dataFolderCheck, logFileCheck, sessionsFolderCheck, temporaryFolderCheck, tokenFileCheck } from "../doctor/folders.ts";
+import { harnessCheck, harnessNamesCheck } from "../doctor/harness.ts";
 import { codexCheck, nodeCheck } from "../doctor/programs.ts";
 import { report } from "../doctor/report.ts";
 import { portCheck, storeCheck } from "../doctor/server.ts";
@@ -55,12 +55,14 @@ function checksOf({ values, file }: Settings<typeof DOCTOR_OPTIONS>, env: NodeJS
     configCheck(file, defaultConfigPath(env)),
     environmentCheck(env),
     codexCheck({ bin: values["codex-bin"], wanted: !values["no-native"], around: surroundings(env) }),
+    harnessNamesCheck(options),
     ...chosen.map((entry) => harnessCheck(entry, options)),
     portCheck({ host: values.host, port: values.port, hasToken: values["ws-token-file"] !== null, ownerUrl: owner?.url ?? null }),
     dataFolderCheck(options.dataDir),
     storeCheck(options.dataDir, driver),
     tokenFileCheck(values["ws-token-file"]),
     ...values.sessions.map(sessionsFolderCheck),
+    logFileCheck(values["log-file"]),
     temporaryFolderCheck(),
     ...feishuChecks({ env, file, wanted: values.feishu }),
   ];

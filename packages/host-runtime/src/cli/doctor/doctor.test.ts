@@ -12,8 +12,8 @@ import { runCaptured } from "../../testing/command.ts";
 import { fakeEntry } from "../../testing/fake-adapter.ts";
 import { ok, overall, runChecks, warning } from "./check.ts";
 import type { Check, CheckResult } from "./check.ts";
-import { dataFolderCheck, sessionsFolderCheck, tokenFileCheck } from "./folders.ts";
-import { harnessCheck } from "./harness.ts";
+import { dataFolderCheck, logFileCheck, sessionsFolderCheck, tokenFileCheck } from "./folders.ts";
+import { harnessCheck, harnessNamesCheck } from "./harness.ts";
 import { codexCheck, nodeCheck } from "./programs.ts";
 import { portCheck, storeCheck } from "./server.ts";
 
@@ -82,6 +82,11 @@ describe("a harness", () => {
     const absent = entry(async () => ({ ready: false, reason: "Log in with one login.", version: "1.2", models: [] }));
     expect(await look(harnessCheck(absent, options))).toMatchObject({ status: "warning", found: "One 1.2: not ready", next: "Log in with one login." });
     expect(await look(harnessCheck(absent, { ...options, harnesses: ["one"] }))).toMatchObject({ status: "fault" });
+  });
+  test("that nobody knows is a fault, as a server would not start with it", async () => {
+    expect(await look(harnessNamesCheck({ harnesses: null }))).toBeUndefined();
+    expect(await look(harnessNamesCheck({ harnesses: ["scripted"] }))).toBeUndefined();
+    expect(await look(harnessNamesCheck({ harnesses: ["scripted", "skripted"] }))).toMatchObject({ status: "fault", found: "there is no harness `skripted`; did you mean `scripted`?", next: expect.stringContaining("FOLDCAST_HARNESS") });
   });
   test("that cannot be loaded says why", async () => {
     const settings = { id: "one", load: () => Promise.reject(new Error("Settings of One: speed is a number")) };
@@ -155,6 +160,15 @@ describe("folders and files", () => {
     writeFileSync(join(folder, "file"), "");
     expect(await look(dataFolderCheck(join(folder, "file")))).toMatchObject({ status: "fault" });
     expect(await look(sessionsFolderCheck(join(folder, "file")))).toMatchObject({ status: "fault" });
+  });
+  test("of a log", async () => {
+    expect(await look(logFileCheck(null))).toBeUndefined();
+    expect(await look(logFileCheck(join(folder, "not", "there", "yet.log")))).toMatchObject({ status: "ok", found: expect.stringContaining("will be made") });
+    expect(await look(logFileCheck(folder))).toMatchObject({ status: "fault" });
+    const file = join(folder, "some.log");
+    writeFileSync(file, "");
+    expect(await look(logFileCheck(file))).toMatchObject({ status: "ok" });
+    expect(await look(logFileCheck(join(file, "below.log")))).toMatchObject({ status: "fault", next: expect.stringContaining("--log-file") });
   });
   test("of a token", async () => {
     const file = join(folder, "token");

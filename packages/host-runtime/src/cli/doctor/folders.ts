@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import { access, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SESSIONS_ADVICE } from "../server-options.ts";
 import { fault, ok, warning } from "./check.ts";
 import type { Check, Finding } from "./check.ts";
 
@@ -36,13 +37,19 @@ export function dataFolderCheck(folder: string): Check {
 }
 
 async function toBeMade(folder: string): Promise<Finding> {
-  let parent = dirname(folder);
-  while ((await lookAt(parent)) === null && dirname(parent) !== parent) parent = dirname(parent);
+  const parent = await nearestParent(folder);
   return (await isWritable(parent)) ? ok(`${folder} will be made at the first start`) : fault(`${folder} cannot be made: ${parent} cannot be written`, "choose another folder with --data-dir DIR");
 }
 
-async function isWritable(path: string): Promise<boolean> {
-  return await access(path, constants.W_OK | constants.X_OK).then(() => true, () => false);
+/** The folder in which something will be made first, if it is to stand at this path. */
+async function nearestParent(path: string): Promise<string> {
+  let parent = dirname(path);
+  while ((await lookAt(parent)) === null && dirname(parent) !== parent) parent = dirname(parent);
+  return parent;
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return (await lookAt(folder))?.isDirectory() === true && (await access(folder, constants.W_OK | constants.X_OK).then(() => true, () => false));
 }
 
 /** Harnesses and replays of large sessions need it. */
@@ -70,7 +77,22 @@ export function sessionsFolderCheck(folder: string): Check {
     async run(): Promise<Finding> {
       const info = await lookAt(folder);
       if (info?.isDirectory() === true) return ok(folder);
-      return fault(info === null ? `there is no folder ${folder}` : `${folder} is no folder`, "correct --sessions (FOLDCAST_SESSIONS, sessions)");
+      return fault(info === null ? `there is no folder ${folder}` : `${folder} is no folder`, SESSIONS_ADVICE);
+    },
+  };
+}
+
+/** Where it cannot be written, nobody is told what would stand there. Null where it goes to standard error. */
+export function logFileCheck(file: string | null): Check {
+  return {
+    id: "log",
+    async run(): Promise<Finding | null> {
+      if (file === null) return null;
+      const advice = "choose another file with --log-file FILE";
+      const info = await lookAt(file);
+      if (info?.isDirectory() === true) return fault(`the log file ${file} is a folder`, advice);
+      if (info !== null) return (await access(file, constants.W_OK).then(() => true, () => false)) ? ok(file) : fault(`the log file ${file} cannot be written`, advice);
+      return (await isWritable(await nearestParent(file))) ? ok(`${file} will be made`) : fault(`the log file ${file} cannot be made`, advice);
     },
   };
 }

@@ -4,8 +4,20 @@ import { harnessEnvironment } from "../../harness/environment.ts";
 import { silentLogger } from "../../log/logger.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { ServerOptions } from "../server-options.ts";
+import { unknownHarness } from "../start-host.ts";
 import { fault, ok, warning } from "./check.ts";
 import type { Check, Finding } from "./check.ts";
+
+/** Names of harnesses that a server would refuse to start with. Null where there is none. */
+export function harnessNamesCheck({ harnesses }: Pick<ServerOptions, "harnesses">): Check {
+  return {
+    id: "harnesses",
+    run(): Finding | null {
+      const problem = unknownHarness(harnesses);
+      return problem === null ? null : fault(problem, "correct --harness (FOLDCAST_HARNESS, `harnesses` in the configuration file)");
+    },
+  };
+}
 
 /** Looks at one harness as a server would; never starts a model turn. One that hangs does not hold up the others. */
 export function harnessCheck(entry: HarnessEntry, options: Pick<ServerOptions, "dataDir" | "harnessSettings" | "settingsByHarness" | "harnesses">): Check {

@@ -5,6 +5,7 @@ import { parse, TomlError } from "smol-toml";
 import { z } from "zod";
 import { nearest } from "../../nearest.ts";
 import { UsageError } from "../usage-error.ts";
+import { lineOf } from "./config-lines.ts";
 import type { OptionTable } from "./option.ts";
 
 /** A configuration file that has been read. */
@@ -14,6 +15,13 @@ export interface ConfigFile {
   values: ReadonlyMap<string, unknown>;
   /** The tables `[harness.<id>]`, as they stand. */
   harness: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  text: string;
+}
+
+/** Something wrong in a file: what, and of which key or table, by its names from the outside in. */
+export interface ConfigProblem {
+  names: readonly string[];
+  says: string;
 }
 
 interface Tree {
@@ -61,16 +69,20 @@ export function parseConfig(text: string, path: string, options: OptionTable, ha
   }
   const harness = z.record(z.string(), z.record(z.string(), z.unknown()));
   const parsed = z.strictObject({ ...schemaOf(tree).shape, harness: harness.optional() }).safeParse(raw);
-  if (!parsed.success) throw new UsageError(problemsWith(path, parsed.error.issues.flatMap((issue) => describe(issue, tree, raw))));
+  if (!parsed.success) throw new UsageError(problemsWith({ path, text }, parsed.error.issues.flatMap((issue) => describe(issue, tree, raw))));
   const sections = harness.parse(parsed.data.harness ?? {});
   const strangers = Object.keys(sections).filter((id) => !harnesses.includes(id));
-  if (strangers.length > 0) throw new UsageError(problemsWith(path, strangers.map((id) => `there is no harness for [harness.${id}]${hint(id, harnesses, (name) => `[harness.${name}]`)}`)));
-  return { path, values: new Map(flatten(parsed.data, tree)), harness: sections };
+  const toStranger = (id: string): ConfigProblem => ({ names: ["harness", id], says: `there is no harness for [harness.${id}]${hint(id, harnesses, (name) => `[harness.${name}]`)}` });
+  if (strangers.length > 0) throw new UsageError(problemsWith({ path, text }, strangers.map(toStranger)));
+  return { path, text, values: new Map(flatten(parsed.data, tree)), harness: sections };
 }
 
-/** One line each, under the name of the file. */
-export function problemsWith(path: string, problems: readonly string[]): string {
-  return problems.length === 1 ? `${path}: ${problems[0] ?? ""}` : `${path}:\n${problems.map((each) => `  ${each}`).join("\n")}`;
+/** One line each, under the name of the file, with the lines where they stand in it. */
+export function problemsWith({ path, text }: Pick<ConfigFile, "path" | "text">, problems: readonly ConfigProblem[]): string {
+  const placed = problems.map(({ names, says }) => ({ line: lineOf(text, names), says }));
+  const [first, second] = placed;
+  if (first !== undefined && second === undefined) return `${path}:${first.line === null ? "" : `${first.line}:`} ${first.says}`;
+  return `${path}:\n${placed.map(({ line, says }) => `  ${line === null ? "" : `line ${line}: `}${says}`).join("\n")}`;
 }
 
 /** `; did you mean …?`, or what there is when nothing is near. */
@@ -106,7 +118,7 @@ function* flatten(data: Readonly<Record<string, unknown>>, tree: Tree): Generato
   }
 }
 
-function describe(issue: z.core.$ZodIssue, tree: Tree, raw: unknown): string[] {
+function describe(issue: z.core.$ZodIssue, tree: Tree, raw: unknown): ConfigProblem[] {
   const path = issue.path.map(String);
   let node: Tree[string] | undefined = tree;
   let value = raw;
@@ -116,8 +128,8 @@ function describe(issue: z.core.$ZodIssue, tree: Tree, raw: unknown): string[] {
   }
   if (issue.code === "unrecognized_keys") {
     const known = node === undefined || isLeaf(node) ? [] : [...Object.keys(node), ...(path.length === 0 ? ["harness"] : [])];
-    return issue.keys.map((key) => `there is no key \`${[...path, key].join(".")}\`${hint(key, known)}`);
+    return issue.keys.map((key) => ({ names: [...path, key], says: `there is no key \`${[...path, key].join(".")}\`${hint(key, known)}` }));
   }
   const name = node !== undefined && isLeaf(node) ? node.key : path.join(".");
-  return [`\`${name}\` is ${node !== undefined && isLeaf(node) ? node.expects : "a table"}; got ${JSON.stringify(value)}`];
+  return [{ names: path, says: `\`${name}\` is ${node !== undefined && isLeaf(node) ? node.expects : "a table"}; got ${JSON.stringify(value)}` }];
 }

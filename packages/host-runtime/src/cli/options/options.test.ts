@@ -94,7 +94,7 @@ describe("wrong values are refused with what is right, under the name that the p
   });
 
   test("a folder of sessions that is not there", () => {
-    expect(() => options(["--sessions", "/nowhere/at/all"])).toThrow("there is none at /nowhere/at/all");
+    expect(() => options(["--sessions", "/nowhere/at/all"])).toThrow("there is no folder /nowhere/at/all; correct --sessions (FOLDCAST_SESSIONS, `sessions` in the configuration file)");
   });
 
   test("what is another program's is handed on as it stood, unknown options where another release may send them too", () => {
@@ -112,13 +112,19 @@ describe("wrong values are refused with what is right, under the name that the p
 
 describe("the configuration file", () => {
   test.each([
-    ["prot = 1", "/etc/fold.toml: there is no key `prot`; did you mean `port`?"],
+    ["prot = 1", "/etc/fold.toml:1: there is no key `prot`; did you mean `port`?"],
+    ["# port = 1\n\n \"port\" = 1.5", "/etc/fold.toml:3: `port` is"],
+    ["port = 1\na.b = 3", "/etc/fold.toml:2: there is no key `a`"],
+    ["port = 1\n[feishu]\nclaim = true\nlocale = \"fr\"", "/etc/fold.toml:4: `feishu.locale` is zh, en; got \"fr\""],
+    ["port = 1\nfeishu.locale = 1", "/etc/fold.toml:2: `feishu.locale` is zh, en; got 1"],
+    ["port = 1\nharness = { first = 3 }", "/etc/fold.toml:2: `harness.first` is a table; got 3"],
+    ["[feishu]\nlocale = \"fr\"\n[harness.second]\n[feishy]", "/etc/fold.toml:\n  line 2: `feishu.locale` is zh, en; got \"fr\"\n  line 4: there is no key `feishy`; did you mean `feishu`?"],
     ["data-dir = \"d\"", "there is no key `data-dir`; did you mean `data_dir`?"],
     ["port = \"x\"", "`port` is a number from 0 to 65535; got \"x\""],
     ["sessions = [1]", "`sessions` is the path of a folder, or several; got"],
     ["dialect = \"tui\"", "`dialect` is auto, default, desktop; got \"tui\""],
     ["harness = [\"first\"]", "`harness` is a table; got [\"first\"]"],
-    ["[harness.frist]\nx = 1", "there is no harness for [harness.frist]; did you mean [harness.first]?"],
+    ["port = 1\n[harness.frist]\nx = 1", "/etc/fold.toml:2: there is no harness for [harness.frist]; did you mean [harness.first]?"],
     ["[harness]\nfirst = 1", "`harness.first` is a table; got 1"],
     ["port = ", "/etc/fold.toml:1:8:"],
     ["port = 1\nport = 2", "/etc/fold.toml:2:"],
@@ -138,7 +144,7 @@ describe("the configuration file", () => {
       { id: "first", load: () => Promise.resolve({ manifest, settings, create: () => null as never }) }, { id: "second", load: () => Promise.reject(new Error("broken")) },
     ];
     await demandHarnessKeys(file, entries({ model: "which one" }));
-    await expect(demandHarnessKeys(file, entries({ modle: "which one" }))).rejects.toThrow("there is no key `harness.first.model`; did you mean `modle`?");
+    await expect(demandHarnessKeys(file, entries({ modle: "which one" }))).rejects.toThrow("/etc/fold.toml:2: there is no key `harness.first.model`; did you mean `modle`?");
   });
 
   test("is looked for at home, where the XDG variable says, and must be there when it was asked for", () => {

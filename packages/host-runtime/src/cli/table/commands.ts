@@ -145,7 +145,7 @@ Exit code: 0, or 1 when a file is not as it was written, or something that is no
     notes: `Environment, all with FOLDCAST_FEISHU_ in front:
   APP_ID, APP_SECRET_FILE, BASE_URL (feishu, lark or an address), PROXY, LOCALE (zh, en)
   ALLOW_USERS, ALLOW_CHATS, APPROVERS, CLAIM=1 (the first who writes owns the bot), GROUPS (mention, all)
-  DEFAULT_MODEL, CWD, FOLDERS; each also as a key of [feishu] in the configuration file
+  DEFAULT_MODEL, MODELS, CWD, FOLDERS; each also as a key of [feishu] in the configuration file
   in milliseconds: WRITE_INTERVAL_MS, REOPEN_MS, RETRY_MS, STALE_MS, IDLE_MS, PING_AFTER_MS, LEDGER_AGE_MS
 The first line on stdout, and the only one, is for programs: {"event":"feishu-ready","appId"}`,
     load: () => import("../commands/feishu.ts"),
