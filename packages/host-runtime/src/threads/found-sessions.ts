@@ -92,8 +92,16 @@ export function recordOf(session: Session): ThreadRecord {
   return made;
 }
 
+/** Of no date that a cursor could name: one before 1970 or after the year 9999 is no time but a damaged number. */
+const NO_TIME_MS = Date.UTC(9999, 11, 31);
+
+function timeOrNull(ms: number | null): number | null {
+  return ms !== null && ms >= 0 && ms < NO_TIME_MS ? Math.floor(ms) : null;
+}
+
 function makeRecord({ file, harness, mtimeMs, peek }: Session): ThreadRecord {
-  const updatedAt = peek.updatedAt ?? Math.floor(mtimeMs);
+  const writtenAt = timeOrNull(mtimeMs) ?? 0;
+  const updatedAt = timeOrNull(peek.updatedAt) ?? writtenAt;
   return {
     id: threadIdFor(harness, peek.nativeSessionId),
     harness,
@@ -111,7 +119,7 @@ function makeRecord({ file, harness, mtimeMs, peek }: Session): ThreadRecord {
     forkedFromId: null,
     section: null,
     gitInfo: null,
-    createdAt: peek.startedAt ?? Math.min(updatedAt, Math.floor(mtimeMs)),
+    createdAt: timeOrNull(peek.startedAt) ?? Math.min(updatedAt, writtenAt),
     updatedAt,
     recencyAt: updatedAt,
   };

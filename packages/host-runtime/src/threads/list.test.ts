@@ -100,7 +100,7 @@ describe("filters", () => {
   ])("%j", (params, expected) => expect(numbers(records, params)).toEqual(expected));
 
   test("what is no cursor is refused in the real server's words", () => {
-    expect(() => listThreads(records, { cursor: "garbage" })).toThrow("invalid cursor: garbage");
+    for (const cursor of ["garbage", "2026-13-45T99:99:99Z"]) expect(() => listThreads(records, { cursor })).toThrow(`invalid cursor: ${cursor}`);
     expect(() => listThreads(records, { sortKey: "section_position" })).toThrow("section-position sorting requires a section filter");
   });
 });

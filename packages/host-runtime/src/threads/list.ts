@@ -51,8 +51,9 @@ interface Position {
 
 function parsePosition(cursor: string): Position {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?:\|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$/i.exec(cursor);
-  if (match?.[1] === undefined) throw invalidRequest(`invalid cursor: ${cursor}`);
-  return { time: Date.parse(match[1]), id: match[2] ?? null };
+  const time = Date.parse(match?.[1] ?? "");
+  if (Number.isNaN(time)) throw invalidRequest(`invalid cursor: ${cursor}`);
+  return { time, id: match?.[2] ?? null };
 }
 
 /** One page of threads, filtered and sorted as `thread/list` of Codex 0.171 does. */
