@@ -19,7 +19,7 @@ const SCENARIO = {
   schema: 1,
   name: "long",
   turns: [{
-    steps: Array.from({ length: 200 }, (_, at) => [{ message: `Step ${at}.`, chunks: 3, chunkDelayMs: 2 }, ...run(`c${at}`), { delayMs: 15 }]).flat(),
+    steps: Array.from({ length: 2_000 }, (_, at) => [{ message: `Step ${at}.`, chunks: 3, chunkDelayMs: 2 }, ...run(`c${at}`), { delayMs: 15 }]).flat(),
   }],
 };
 
@@ -45,7 +45,7 @@ async function killWhile(dataDir: string, threadId: string | null, afterMs: numb
   if (threadId !== null) await client.join(id);
   told.turnIds.push(await client.submit(id, "go"));
   await client.wire.request("thread/queue/add", { threadId: id, input: [{ type: "text", text: "after", text_elements: [] }], clientUserMessageId: `queued-${afterMs}` });
-  await until("a first item", () => (told.completed.size > 0 ? true : undefined), { timeoutMs: 30_000, everyMs: 1 });
+  await until("the first items", () => ([...told.completed.values()].flat().length > 2 ? true : undefined), { everyMs: 1 });
   await sleep(afterMs);
   await server.stop("SIGKILL");
   return { before, told, threadId: id };
@@ -76,7 +76,6 @@ describe("after the host was killed in the middle of a turn", () => {
     const dataDir = temporaryDir("data");
     const { told, threadId } = await killWhile(dataDir, null, 150);
     const after = await findAfter(dataDir, threadId);
-    expect([...told.completed.values()].flat().length).toBeGreaterThan(2);
     demandAll(after, told);
     expect(after.turns).toHaveLength(1);
     expect(after.queued).toEqual(["queued-150"]);

@@ -69,21 +69,21 @@ async function firstMorning(connect: () => Promise<string | Transport>): Promise
 }
 
 describe("a first morning with Desktop", () => {
-  test("that starts the shim with its own command line, without a search path", { timeout: 60_000 }, async () => {
+  test("that starts the shim with its own command line, without a search path", async () => {
     const shim = writeShim(null);
     const env = { FOLDCAST_DATA_DIR: temporaryDir("data"), FOLDCAST_NO_NATIVE: "1", FOLDCAST_SCENARIO: writeScenarios(SCENARIOS), FOLDCAST_SCENARIO_SPEED: "0" };
     // A second window is what a helper of Desktop does: it starts one more.
     await firstMorning(() => Promise.resolve(desktopProcess(shim, env)));
   });
 
-  test("that connects to the socket", { timeout: 60_000 }, async () => {
+  test("that connects to the socket", async () => {
     await using server = await startServer({ scenarios: SCENARIOS });
     const { socket } = JSON.parse(readFileSync(join(server.dataDir, "owner.json"), "utf8")) as { socket: string };
     await firstMorning(() => Promise.resolve(`ws+unix://localhost${socket}:/rpc`));
   });
 });
 
-test("a model that the shim was given is the default of its client, and of no other", { timeout: 60_000 }, async () => {
+test("a model that the shim was given is the default of its client, and of no other", async () => {
   const env = { FOLDCAST_DATA_DIR: temporaryDir("data"), FOLDCAST_NO_NATIVE: "1", FOLDCAST_SCENARIO: writeScenarios(SCENARIOS), FOLDCAST_HARNESS: "scripted" };
   const modelOf = async ({ client }: DesktopApp): Promise<string> => (await client.wire.request<{ config: { model: string } }>("config/read", { includeLayers: false, cwd: null })).config.model;
   await using plain = (await DesktopApp.start(desktopProcess(writeShim(null), env))).app;

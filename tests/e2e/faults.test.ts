@@ -16,7 +16,7 @@ const GARBAGE_MS = Number(process.env["FOLDCAST_GARBAGE_MS"] ?? 1_000);
 
 const SCENARIOS = {
   short: { schema: 1, name: "short", turns: [{ steps: [{ message: "Short.", chunks: 3 }] }] },
-  long: { schema: 1, name: "long", turns: [{ steps: [{ message: "Begun." }, { delayMs: 60_000 }, { message: "never" }] }, { match: "again", steps: [{ message: "Back." }] }] },
+  long: { schema: 1, name: "long", turns: [{ steps: [{ message: "Begun." }, { delayMs: 600_000 }, { message: "never" }] }, { match: "again", steps: [{ message: "Back." }] }] },
 };
 
 let server: RunningServer;
@@ -53,14 +53,15 @@ test("garbage from one client stops neither the server nor another client, and c
 }, 60_000 + GARBAGE_MS);
 
 test("a harness that is killed fails its turn in clear words, and the next turn runs in a new one", async () => {
-  await using client = await PlainClient.connect(server.url);
+  // A server of its own: in the other one a child of what came before may start late.
+  await using own = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--scenario-process"] });
+  await using client = await PlainClient.connect(own.url);
   const thread = await client.start({ model: "scripted/long", cwd: "/w" });
-  const before = childrenOf(server.pid);
   const turnId = await client.submit(thread.id, "go");
   await begun(client, thread.id);
-  const own = childrenOf(server.pid).filter((pid) => !before.includes(pid));
-  expect(own).toHaveLength(1);
-  process.kill(own[0]!, "SIGKILL");
+  const children = childrenOf(own.pid);
+  expect(children).toHaveLength(1);
+  process.kill(children[0]!, "SIGKILL");
   const turn = await client.ended(thread.id, turnId);
   expect(turn).toMatchObject({ status: "failed", error: { message: expect.stringMatching(/ended unexpectedly \(signal SIGKILL\)/) as string } });
   expect((await client.prompt(thread.id, "again")).items.at(-1)).toMatchObject({ text: "Back.", phase: "final_answer" });
@@ -76,13 +77,12 @@ test("SIGTERM in the middle of a turn interrupts it, ends what it started, keeps
   await client.wire.request("thread/queue/add", { threadId: thread.id, input: [{ type: "text", text: "again", text_elements: [] }], clientUserMessageId: "waits" });
   const children = childrenOf(ending.pid);
   expect(children.length).toBeGreaterThan(0);
-  const began = Date.now();
+  // One that waited for the turn's end would be killed, and have no code.
   expect(await ending.stop("SIGTERM")).toBe(0);
-  expect(Date.now() - began).toBeLessThan(8_000);
   expect((await client.ended(thread.id, turnId)).status).toBe("interrupted");
   await until("the end of the link", () => client.wire.closed ?? undefined);
   expect(client.wire.closed).toBe("socket closed with 1006");
-  for (const pid of children) expect(existsSync(`/proc/${pid}`), `child ${pid}`).toBe(false);
+  await until("the ends of its children", () => (children.some((pid) => existsSync(`/proc/${pid}`)) ? undefined : true), { describe: () => children.join() });
   expect(readdirSync(dataDir)).not.toContain("owner.json");
 
   await using next = await startServer({ scenarios: SCENARIOS, speed: 1, dataDir, args: ["--scenario-process"] });

@@ -12,9 +12,9 @@ endToEnd();
 const SCENARIOS = {
   plain: { schema: 1, name: "plain", turns: [{ steps: [{ message: "All is well." }] }] },
   approval: { schema: 1, name: "approval", turns: [{ steps: [{ tool: { id: "c", name: "shell", input: { command: "rm -r build" } } }, { approve: { id: "c", kind: "command" } }, { result: { id: "c", output: "ok\n" } }, { message: "Cleaned." }] }] },
-  slow: { schema: 1, name: "slow", turns: [{ steps: [{ message: "Beginning." }, { delayMs: 60_000 }, { message: "End." }] }] },
+  slow: { schema: 1, name: "slow", turns: [{ steps: [{ message: "Beginning." }, { delayMs: 600_000 }, { message: "End." }] }] },
 };
-const patient = { timeoutMs: 15_000, everyMs: 20 };
+const patient = { everyMs: 20 };
 type Message = ReturnType<FeishuWorld["said"]>[number];
 
 let server: RunningServer;
@@ -145,7 +145,8 @@ describe.concurrent("what waits for an answer", () => {
   });
 
   test("expires on its card, and a press after that is harmless", async () => {
-    await using impatient = await startServer({ scenarios: SCENARIOS, args: ["--interaction-expiry-ms", "1000"] });
+    // Long enough for the card to be seen before.
+    await using impatient = await startServer({ scenarios: SCENARIOS, args: ["--interaction-expiry-ms", "6000"] });
     await using world = await startFeishu(impatient.url, { defaultModel: "scripted/approval" });
     const prompt = world.say("clean up");
     const asked = await approval(world);
@@ -159,7 +160,9 @@ describe.concurrent("what waits for an answer", () => {
 });
 
 test.concurrent("buttons of a list are commands: a thread is resumed by one, a model chosen", async () => {
-  await using world = await startFeishu(server.url, { defaultModel: "scripted/plain" });
+  // Lists have the newest threads: here those of no other test.
+  await using own = await startServer({ scenarios: SCENARIOS, speed: 1 });
+  await using world = await startFeishu(own.url, { defaultModel: "scripted/plain" });
   await answers(world, world.say("a thread to come back to").messageId, /All is well/);
   const before = await answers(world, world.say("/status").messageId, /Thread: /);
   await answers(world, world.say("/new").messageId, /new thread/);
@@ -189,10 +192,11 @@ test.concurrent("a button that stands in a topic is pressed for that topic, and 
 });
 
 test.concurrent("who is in by the group alone sees threads of its folders only", async () => {
-  await using client = await PlainClient.connect(server.url);
+  await using own = await startServer({ scenarios: SCENARIOS, speed: 1 });
+  await using client = await PlainClient.connect(own.url);
   const { thread } = await client.wire.request<{ thread: { id: string } }>("thread/start", { cwd: "/elsewhere", model: "scripted/plain" });
   await client.wire.request("turn/start", { threadId: thread.id, input: [{ type: "text", text: "a thread of elsewhere", text_elements: [] }] });
-  await using world = await startFeishu(server.url, { defaultModel: "scripted/plain" });
+  await using world = await startFeishu(own.url, { defaultModel: "scripted/plain" });
   await answers(world, world.say("a thread of here", world.ben).messageId, /All is well/);
   expect((await answers(world, world.say("/threads", world.ben).messageId, /a thread of here/)).text).not.toContain("elsewhere");
   await answers(world, world.say(`/threads ${thread.id}`, world.ben).messageId, /no such thread/i);

@@ -30,12 +30,12 @@ const SCENARIOS = {
     { steps: [{ message: "Ready." }, { suggest: { text: "What next?", replies: [{ label: "Go on", value: "go on please" }] } }] },
     { match: "go on please", steps: [{ message: "Going on." }] },
   ] },
-  slow: { schema: 1, name: "slow", turns: [{ steps: [approve("command", { command: "ls" }), { message: "On." }, { delayMs: 60_000 }] }] },
+  slow: { schema: 1, name: "slow", turns: [{ steps: [approve("command", { command: "ls" }), { message: "On." }, { delayMs: 600_000 }] }] },
 };
 
 let server: RunningServer;
 beforeAll(async () => {
-  server = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--interaction-expiry-ms", "4000"] });
+  server = await startServer({ scenarios: SCENARIOS, speed: 1 });
 });
 afterAll(() => server.stop());
 
@@ -56,9 +56,9 @@ test("every kind of request has its own shape, names the right item, and takes i
     ["item/tool/requestUserInput", () => ({ answers: { which: { answers: ["right"] } } })],
   ];
   for (const [at, [method, reply]] of replies.entries()) {
-    const request = await until(method, () => first.wire.requests[at], { timeoutMs: 10_000, everyMs: 2 });
+    const request = await until(method, () => first.wire.requests[at], { everyMs: 2 });
     expect(request.method).toBe(method);
-    const same = await until("the same on the other screen", () => second.wire.requests.find(({ id }) => id === request.id), { timeoutMs: 10_000, everyMs: 2 });
+    const same = await until("the same on the other screen", () => second.wire.requests.find(({ id }) => id === request.id), { everyMs: 2 });
     expect(same).toEqual(request);
     if (at === 1) {
       const item = first.threads.get(thread.id)!.at(-1)!.items.find(({ id }) => id === request.params["itemId"]);
@@ -93,7 +93,7 @@ describe("a channel", () => {
     await using watcher = await PlainClient.connect(server.url, { foldcast: { interaction: true } });
     const { threadId, turnId } = await start(bot, "scripted/slow");
     await watcher.join(threadId);
-    const request = await until("the request", () => bot.wire.requests[0], { timeoutMs: 10_000, everyMs: 2 });
+    const request = await until("the request", () => bot.wire.requests[0], { everyMs: 2 });
     expect(request.params["foldcast"]).toMatchObject({ interaction: { interactionId: request.id, kind: "approval" } });
     expect(await answer(bot, request.id, { senderId: "ou_other" })).toMatchObject({ status: "refused" });
     expect(await answer(bot, request.id)).toMatchObject({ status: "accepted" });
@@ -110,7 +110,7 @@ describe("a channel", () => {
     const { interactionId, actions } = opened["interaction"] as { interactionId: string; actions: { id: string; value: string }[] };
     await bot.ended(threadId, turnId);
     expect(await answer(bot, interactionId, { actionId: actions[0]!.id, actionValue: actions[0]!.value })).toMatchObject({ status: "accepted" });
-    const next = await until("the next turn", () => bot.threads.get(threadId)!.find(({ id, status }) => id !== turnId && status === "completed"), { timeoutMs: 10_000, everyMs: 2 });
+    const next = await until("the next turn", () => bot.threads.get(threadId)!.find(({ id, status }) => id !== turnId && status === "completed"), { everyMs: 2 });
     expect(next.items).toMatchObject([{ type: "userMessage", content: [{ text: "go on please" }], foldcast: { origin: { sender: STARTER, interactionId } } }, { text: "Going on." }]);
   });
 
@@ -118,7 +118,7 @@ describe("a channel", () => {
     const first = await startServer({ scenarios: SCENARIOS, speed: 1 });
     const bot = await connect(first.url);
     await start(bot, "scripted/slow");
-    const request = await until("the request", () => bot.wire.requests[0], { timeoutMs: 10_000, everyMs: 2 });
+    const request = await until("the request", () => bot.wire.requests[0], { everyMs: 2 });
     await first.stop("SIGKILL");
     await bot.close().catch(() => undefined);
     await using second = await startServer({ scenarios: SCENARIOS, speed: 1, dataDir: first.dataDir });
@@ -129,7 +129,8 @@ describe("a channel", () => {
 
 describe("an approval that nobody answers", () => {
   test("is denied when its time is over, and the turn goes on", async () => {
-    await using client = await PlainClient.connect(server.url);
+    await using impatient = await startServer({ scenarios: SCENARIOS, speed: 1, args: ["--interaction-expiry-ms", "1000"] });
+    await using client = await PlainClient.connect(impatient.url);
     const thread = await client.start({ model: "scripted/slow", cwd: "/w" });
     const turnId = await client.submit(thread.id, "go");
     await client.wire.waitFor("serverRequest/resolved");
@@ -142,7 +143,7 @@ describe("an approval that nobody answers", () => {
     await using client = await PlainClient.connect(server.url);
     const thread = await client.start({ model: "scripted/slow", cwd: "/w" });
     const turnId = await client.submit(thread.id, "go");
-    const request = await until("the request", () => client.wire.requests[0], { timeoutMs: 10_000, everyMs: 2 });
+    const request = await until("the request", () => client.wire.requests[0], { everyMs: 2 });
     client.wire.respond(request.id, { decision: "cancel" });
     expect((await client.ended(thread.id, turnId)).status).toBe("interrupted");
   });

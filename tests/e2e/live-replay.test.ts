@@ -102,10 +102,12 @@ async function sameForDesktop(desktop: DesktopClient, threadId: string, plan: Ge
 
 async function act(client: PlainClient, threadId: string, turnId: string, what: "steer" | "interrupt"): Promise<void> {
   const marked = (): true | undefined =>
-    client.threads.get(threadId)?.some((turn) => turn.id === turnId && (turn.status !== "inProgress" || turn.items.some((item) => item.type === "agentMessage" && item.text === MARK))) === true || undefined;
+    client.threads.get(threadId)?.some((turn) => turn.id === turnId && turn.items.some((item) => item.type === "agentMessage" && item.text === MARK)) === true || undefined;
   await until("the mark", marked, { everyMs: 2 });
-  if (what === "steer") await client.wire.request("turn/steer", { threadId, expectedTurnId: turnId, input: [{ type: "text", text: "and mind the edges", text_elements: [] }] });
-  else await client.wire.request("turn/interrupt", { threadId, turnId });
+  if (what === "interrupt") return void (await client.wire.request("turn/interrupt", { threadId, turnId }));
+  await client.wire.request("turn/steer", { threadId, expectedTurnId: turnId, input: [{ type: "text", text: "and mind the edges", text_elements: [] }] });
+  const { id } = await until("the request", () => client.wire.requests.find(({ params }) => params["turnId"] === turnId), { everyMs: 2 });
+  client.wire.respond(id, { answers: { approval: { answers: ["Approve"] } } });
 }
 
 interface Comparable {

@@ -50,6 +50,8 @@ test("Desktop's command line through the shim: native and foreign threads at onc
   const foreign = await app.client.prewarm(cwd, "scripted/work");
   const [nativeTurn, foreignTurn] = await Promise.all([app.client.prompt(native, "hello"), app.client.prompt(foreign, "first")]);
   expect([nativeTurn.status, foreignTurn.status], JSON.stringify(nativeTurn)).toEqual(["completed", "completed"]);
+  // Codex notes in its database behind the turn's end what it lists.
+  await until("both threads in the list", async () => ((await app.client.list()).length === 2 ? true : undefined), { everyMs: 100 });
   expect((await app.client.list()).map(({ id }) => id).sort()).toEqual([native, foreign].sort());
 
   // A helper joins, has both, and is let go with a clear word when the owner dies.
@@ -80,5 +82,5 @@ test("Desktop's command line through the shim: native and foreign threads at onc
   next.child.stdin.end();
   expect(await next.ended).toBe(0);
   // Neither the dead owner's Codex nor the last one's is left behind.
-  await until("the end of every Codex of this home", () => (spawnSync("pgrep", ["-f", env.FOLDCAST_DATA_DIR]).status === 1 ? true : undefined), { timeoutMs: 20_000 });
+  await until("the end of every Codex of this home", () => (spawnSync("pgrep", ["-f", env.FOLDCAST_DATA_DIR]).status === 1 ? true : undefined), { everyMs: 100 });
 });

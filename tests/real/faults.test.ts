@@ -53,11 +53,10 @@ test("SIGINT to a server in the foreground interrupts its turns and ends what th
   }
   await until("all of them", () => (childrenOf(server.pid).length >= 5 && turns.every(([id]) => client.threads.get(id)?.[0]?.items.length === 2) ? true : undefined), { timeoutMs: 60_000 });
   const children = childrenOf(server.pid);
-  const began = Date.now();
+  // One that waited for the turns' end would be killed, and have no code.
   expect(await server.stop("SIGINT")).toBe(0);
-  expect(Date.now() - began).toBeLessThan(10_000);
   for (const [id, turn] of turns) expect((await client.ended(id, turn)).status).toBe("interrupted");
-  for (const pid of children) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  await until("the ends of its children", () => (children.some((pid) => existsSync(`/proc/${pid}`)) ? undefined : true), { describe: () => children.join() });
 });
 
 test("files that may not grow (ulimit -f): turns go on, what cannot be kept is refused in clear words, and a restart finds the rest", async () => {

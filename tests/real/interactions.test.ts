@@ -6,6 +6,7 @@ import { isolatedEnv, temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { FOLDCAST } from "../support/program.ts";
 import { startServer, type RunningServer } from "../support/server.ts";
+import { confirm, gone, shown } from "../support/tui-steps.ts";
 import { Tui } from "../support/tui.ts";
 import { sleep, until } from "../support/wait.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -59,13 +60,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A client that hears what became of each request on the newest thread. */
-async function watch(): Promise<PlainClient & { outcomes(): unknown[] }> {
+/** A client that hears what became of each request on the newest thread. `settled`: the outcomes, when there are so many. */
+async function watch(): Promise<PlainClient & { outcomes(): unknown[]; settled(count: number): Promise<unknown[]> }> {
   const plain = await PlainClient.connect(server.url, { foldcast: { interaction: true } });
   const { data } = await plain.wire.request<{ data: { id: string }[] }>("thread/list", {});
   await plain.join(data[0]!.id);
   const outcomes = () => plain.wire.notifications.filter(({ method }) => method === "foldcast/interaction/resolved").map(({ params }) => params["answer"]);
-  return Object.assign(plain, { outcomes });
+  const settled = (count: number) => until(`outcome ${count}`, () => (outcomes().length >= count ? outcomes() : undefined));
+  return Object.assign(plain, { outcomes, settled });
 }
 
 /** `foldcast chat --json` as a child, with lines typed one by one. */
@@ -90,8 +92,7 @@ test("the TUI and a chat on one thread: whoever answers first settles it for the
   await using tui = await Tui.start(server.url, "interactions", { args: ["-m", "scripted/asks"] });
   await tui.ready();
   await tui.submit("go on then");
-  const dialog = await tui.waitFor("Would you like to run the following command?");
-  expect(dialog).toContain("make everything");
+  await tui.waitFor(/Would you like to run the following command\?[^]*make everything/);
   await tui.capture("1-command");
 
   await using plain = await PlainClient.connect(server.url);
@@ -99,9 +100,7 @@ test("the TUI and a chat on one thread: whoever answers first settles it for the
   const chat = startChat(server.url, data[0]!.id);
   expect(await chat.asked(1)).toMatchObject({ body: expect.stringContaining("make everything") });
   chat.type("approve");
-  const next = await tui.waitFor("second.txt");
-  expect(next).toContain("Ran make everything");
-  await tui.waitFor(/make the following edits/);
+  await shown(tui, /Ran make everything[^]*second\.txt[^]*make the following edits[^]*Yes, proceed/);
   await tui.capture("2-second-file");
 
   expect(await chat.asked(2)).toMatchObject({ body: expect.stringContaining("second.txt") });
@@ -117,16 +116,14 @@ test("the TUI draws every kind, and its answers are what the agent gets", async 
   await using tui = await Tui.start(server.url, "dialogs", { args: ["-m", "scripted/dialogs"] });
   await tui.ready();
   await tui.submit("ask me everything");
-  await tui.waitFor("Would you like to grant these permissions?");
+  await shown(tui, /Would you like to grant these permissions\?[^]*Permission rule: network; write `\/var\/packages`[^]*Yes/);
   await using plain = await watch();
-  expect(await tui.screen()).toContain("Permission rule: network; write `/var/packages`");
   await tui.capture("1-permissions");
   await tui.type("a");
   await tui.waitFor("What is it called?");
   await tui.type("Broken build");
-  await sleep(300);
-  await tui.press("Enter");
-  expect(await tui.waitFor("Please sign in.")).toContain("https://issues.example/sign-in");
+  await confirm(tui, /Broken build/);
+  await tui.waitFor(/Please sign in\.[^]*https:\/\/issues\.example\/sign-in/);
   await tui.capture("2-page");
   await tui.press("Enter");
   await tui.waitFor("Finish in Browser");
@@ -134,16 +131,18 @@ test("the TUI draws every kind, and its answers are what the agent gets", async 
   await tui.waitFor("Several things.");
   // This dialog of the TUI has no fields: its yes fills nothing in, and another screen is there that can.
   await tui.type("y");
+  await gone(tui, /Several things\./);
+  await plain.settled(3);
+  const mixed = await until("the fourth request", () => plain.wire.requests.find(({ params }) => params["message"] === "Several things."));
   await sleep(1_000);
   expect(plain.outcomes()).toHaveLength(3);
-  plain.wire.respond(plain.wire.requests.at(-1)!.id, { action: "accept", content: { title: "From another screen" } });
-  await tui.waitFor("Which folder?");
+  plain.wire.respond(mixed.id, { action: "accept", content: { title: "From another screen" } });
+  await shown(tui, /Which folder\?[^]*2\. dist[^]*esc to interrupt/);
   await tui.capture("3-question");
+  // The number of an answer is the answer.
   await tui.type("2");
-  await sleep(300);
-  await tui.press("Enter");
   await tui.waitFor("All dialogs are done.");
-  expect(plain.outcomes()).toEqual([
+  expect(await plain.settled(5)).toEqual([
     { kind: "approval", decision: "acceptForSession" },
     { kind: "elicitation", action: "accept", content: { title: "Broken build" } },
     { kind: "elicitation", action: "accept" },
@@ -156,17 +155,15 @@ test("what the TUI lists and the agent does not offer comes to less, and it is t
   await using tui = await Tui.start(server.url, "once", { args: ["-m", "scripted/once"] });
   await tui.ready();
   await tui.submit("edit two files");
-  const dialog = await tui.waitFor("Would you like to make the following edits?");
-  expect(dialog).toContain("don't ask again for these files");
+  await shown(tui, /only\.txt[^]*Would you like to make the following edits\?[^]*don't ask again for these files/);
   await using plain = await watch();
   await tui.type("a");
-  await tui.waitFor("never.txt");
-  await sleep(500);
+  await shown(tui, /never\.txt[^]*Would you like to make the following edits\?[^]*esc to cancel/);
   await tui.press("Escape");
   await tui.waitFor("Conversation interrupted");
   // One of its own at the start, and what became of the first answer.
   await tui.waitFor("2 warnings");
-  expect(plain.outcomes()).toEqual([{ kind: "approval", decision: "accept" }, { kind: "approval", decision: "decline" }]);
+  expect(await plain.settled(2)).toEqual([{ kind: "approval", decision: "accept" }, { kind: "approval", decision: "decline" }]);
   expect(await tui.scrollback()).not.toContain("Never said.");
   await tui.capture("interrupted");
 });

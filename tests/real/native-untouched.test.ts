@@ -10,7 +10,8 @@ import { nativeHome, QUIET_TUI, startBehind, type NativeHome } from "../support/
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
 import { Tui } from "../support/tui.ts";
-import { pickModel } from "../support/tui-steps.ts";
+import { finished, pickModel } from "../support/tui-steps.ts";
+import { stillFor, until } from "../support/wait.ts";
 
 endToEnd();
 
@@ -104,7 +105,8 @@ describe("the user's own Codex files", () => {
     writeFileSync(join(home.codexHome, "auth.json"), "{\n  \"OPENAI_API_KEY\":   \"not-a-key\"\n}");
     await using server = await startBehind(home, { scenarios: SCENARIOS, speed: 1 });
     const native = await nativeThread(server.url, home);
-    const before = filesOf(home);
+    // What Codex writes when a turn is over comes behind its end.
+    const before = await stillFor("the user's files", () => filesOf(home), JSON.stringify);
     expect(Object.keys(before).filter((file) => file.endsWith(".jsonl"))).toHaveLength(1);
 
     await using client = await PlainClient.connect(server.url);
@@ -126,10 +128,9 @@ describe("the user's own Codex files", () => {
     await tui.ready();
     await pickModel(tui, "two", "Down");
     await tui.submit("quick");
-    await tui.waitFor("Said by scenario two.");
-    await tui.ready();
+    await finished(tui, "Said by scenario two.");
     await tui.submit("quick once more");
-    await tui.waitFor((text) => text.split("Said by scenario two.").length === 3);
+    await finished(tui, "Said by scenario two.", 2);
     await tui.capture("foreign-model");
     expect(await tui.quit()).toBe(0);
     expect(filesOf(home)).toEqual(before);
@@ -139,8 +140,12 @@ describe("the user's own Codex files", () => {
     await last.join(native);
     await last.prompt(native, "once more");
     await last.wire.request("config/value/write", { keyPath: "model", value: "gpt-6-sol", mergeStrategy: "replace" });
-    const after = filesOf(home);
-    expect(Object.keys(before).filter((file) => before[file] !== after[file]).map((file) => (file.endsWith(".jsonl") ? "session" : file)).sort()).toEqual(["config.toml", "session"]);
+    const changed = (): string[] => {
+      const after = filesOf(home);
+      return Object.keys(before).filter((file) => before[file] !== after[file]).map((file) => (file.endsWith(".jsonl") ? "session" : file)).sort();
+    };
+    await until("the changes", () => (changed().length === 2 ? true : undefined), { everyMs: 100, describe: () => changed().join() });
+    expect(changed()).toEqual(["config.toml", "session"]);
   });
 });
 

@@ -9,7 +9,7 @@ import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
 import { SCENARIOS } from "../support/scenarios.ts";
 import { Tui } from "../support/tui.ts";
-import { shown } from "../support/tui-steps.ts";
+import { choose, shown } from "../support/tui-steps.ts";
 
 endToEnd();
 
@@ -59,8 +59,7 @@ describe("native threads behind foldcast", () => {
     for (const [down, { title, content }] of rows.entries()) {
       await using tui = await Tui.start(server.url, `native-one-list-${down}`, { args: ["resume", "-C", cwd], config: QUIET_TUI });
       await shown(tui, new RegExp(rows.map((row) => row.title).join("[^]*")));
-      for (let step = 0; step < down; step++) await tui.press("Down");
-      await shown(tui, new RegExp(`[›❯] .*${title}`));
+      await choose(tui, "Down", new RegExp(`[›❯] .*${title}`));
       await tui.capture("1-picker");
       await tui.press("Enter");
       await tui.waitFor(content);

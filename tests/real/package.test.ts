@@ -83,7 +83,7 @@ describe("the published package", () => {
   test("answers initialize on standard input and output", () => {
     const request = JSON.stringify({ id: 1, method: "initialize", params: { clientInfo: { name: "test", title: null, version: "1" } } });
     const env = isolatedEnv(temporaryDir("home"), { FOLDCAST_DATA_DIR: temporaryDir("data") });
-    const run = spawnSync(join(installed, "node_modules/.bin/foldcast"), ["app-server", "--no-native"], { input: `${request}\n`, env, encoding: "utf8", timeout: 30_000 });
+    const run = spawnSync(join(installed, "node_modules/.bin/foldcast"), ["app-server", "--no-native"], { input: `${request}\n`, env, encoding: "utf8", timeout: 60_000 });
     expect(JSON.parse(run.stdout.split("\n")[0]!)).toMatchObject({ id: 1, result: { platformOs: expect.any(String) } });
     expect(run.status).toBe(0);
   });

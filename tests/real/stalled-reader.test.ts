@@ -51,6 +51,7 @@ test("a reader that stops is cut off while others get everything, and what waits
   }
   console.log(`a stalled reader of 120 MB: ${before.toFixed(0)} → ${peak.toFixed(0)} MB`);
   expect([one.deltas(), two.deltas()]).toEqual([12_003, 12_000]);
+  await until("a word on it", () => (server.stderr().includes("cutting off a slow reader") ? true : undefined));
   expect(server.stderr().match(/cutting off a slow reader/g)).toHaveLength(1);
   expect(peak).toBeLessThan(before + 500);
   await one.wire.close();

@@ -5,10 +5,10 @@ import { SHARED } from "../support/paths.ts";
 import { ANSWER_WORD, SCENARIOS } from "../support/scenarios.ts";
 import { startServer, type RunningServer, type ServerOptions } from "../support/server.ts";
 import { tap } from "../support/tap.ts";
-import { gone, pickModel, shown, slash } from "../support/tui-steps.ts";
+import { choose, confirm, finished, gone, pickModel, shown, slash } from "../support/tui-steps.ts";
 import { plainWords, textsOf } from "../support/tui-text.ts";
 import { Tui } from "../support/tui.ts";
-import { sleep, until } from "../support/wait.ts";
+import { until } from "../support/wait.ts";
 import { endToEnd } from "../support/recording.ts";
 
 endToEnd();
@@ -29,12 +29,11 @@ describe("a day with threads in the real Codex TUI", () => {
     await pickModel(tui, "unicode", "Up");
     await tui.capture("1-picked");
     await tui.submit("greet me");
-    await tui.waitFor("終わり");
-    await tui.waitFor("Worked for");
+    await finished(tui, "終わり");
     const threads = await listed(server);
     expect(threads.map((thread) => thread.model)).toEqual(["scripted/unicode"]);
 
-    await slash(tui, "/status", /Session:/);
+    await slash(tui, "/status", /Session:[^]*Limits:/);
     const status = await tui.screen();
     await tui.capture("2-status");
     expect(status).toMatch(/Model: +Scripted: unicode/);
@@ -57,27 +56,25 @@ describe("a day with threads in the real Codex TUI", () => {
     await tui.waitFor("Scripted: work");
     await tui.ready();
     await tui.submit("the first prompt");
-    await tui.waitFor("Worked for");
+    await finished(tui, ANSWER_WORD);
 
     await slash(tui, "/rename", /Suggested from this conversation\s+› the first prompt/);
     await tui.capture("1-suggested");
     await tui.press("C-u");
     await tui.type("Zeppelin plans");
-    await shown(tui, /› Zeppelin plans/);
-    await sleep(300);
-    await tui.press("Enter");
+    await confirm(tui, /› Zeppelin plans/);
     await shown(tui, /Scripted: work .* Zeppelin plans/);
     await tui.capture("2-renamed");
     const original = (await listed(server))[0]!;
     expect(original.name).toBe("Zeppelin plans");
 
     await slash(tui, "/fork", /Fork created/);
-    const forked = await shown(tui, /Thread forked from Zeppelin plans/);
+    const forked = await shown(tui, /Thread forked from Zeppelin plans[^]*Fork created/);
     expect(forked).toContain("the first prompt");
     expect(forked).toContain(ANSWER_WORD);
     await tui.ready();
     await tui.submit("the second prompt");
-    await tui.waitFor("Nothing was left to do.");
+    await finished(tui, "Nothing was left to do.");
     await tui.capture("3-forked");
     const fork = (await listed(server)).find((thread) => thread.id !== original.id)!;
     expect(await turnsOf(server, fork.id)).toBe(2);
@@ -89,6 +86,7 @@ describe("a day with threads in the real Codex TUI", () => {
     await tui.press("Enter");
     await shown(tui, /Agent command center/);
     await tui.capture("4-archived");
+    await until("one thread less", async () => ((await listed(server)).length === 1 ? true : undefined), { everyMs: 100 });
     expect((await listed(server)).map((thread) => thread.id)).toEqual([original.id]);
   });
 
@@ -98,8 +96,10 @@ describe("a day with threads in the real Codex TUI", () => {
       await using tui = await Tui.start(server.url, "picker-before", { args: ["-m", "scripted/work"] });
       await tui.waitFor("Scripted: work");
       await tui.ready();
-      for (const prompt of ["the first prompt", "the second prompt"]) await tui.submit(prompt);
-      await tui.waitFor("Nothing was left to do.");
+      await tui.submit("the first prompt");
+      await finished(tui, ANSWER_WORD);
+      await tui.submit("the second prompt");
+      await finished(tui, "Nothing was left to do.");
     }
     await using desktop = await DesktopClient.connect(server.url);
     const threads = await desktop.list();
@@ -114,8 +114,8 @@ describe("a day with threads in the real Codex TUI", () => {
         return titles.every((title) => words.includes(title)) ? true : undefined;
       }, { timeoutMs: 60_000, everyMs: 100 });
       await tui.capture("1-listed");
-      for (let step = 0; step < down; step++) await tui.press("Down");
-      await sleep(500);
+      // Titles are shown as they are written, in as far as there is room.
+      await choose(tui, "Down", new RegExp((thread.name ?? thread.preview).slice(0, 12).replace(/[^\w ]/g, ".")));
       await tui.press("Enter");
       const texts = textsOf(turns);
       expect(texts.length).toBeGreaterThan(2);
@@ -132,7 +132,7 @@ describe("a day with threads in the real Codex TUI", () => {
     await first.waitFor("Scripted: work");
     await first.ready();
     await first.submit("the first prompt");
-    await first.waitFor(ANSWER_WORD);
+    await finished(first, ANSWER_WORD);
     const { id } = (await listed(server))[0]!;
 
     await first.submit("a long one");
@@ -146,7 +146,8 @@ describe("a day with threads in the real Codex TUI", () => {
     await first.submit("hurry up please");
     await second.waitFor(/› hurry up please/);
     await second.submit("from the other side");
-    await first.waitFor(/› from the other side/);
+    // What is still on its way when Escape comes would begin a turn of its own.
+    for (const tui of [first, second]) await tui.waitFor(/^› from the other side/m);
     await first.capture("2-steered");
     await second.press("Escape");
     for (const tui of [first, second]) await tui.waitFor("Conversation interrupted");
@@ -167,7 +168,7 @@ describe("a day with threads in the real Codex TUI", () => {
     await tui.waitFor("Scripted: work");
     await tui.ready();
     await tui.submit("the first prompt");
-    await tui.waitFor("Worked for");
+    await finished(tui, ANSWER_WORD);
     await before.stop();
     await shown(tui, RECONNECTING);
     await tui.capture("1-server-gone");
@@ -176,7 +177,7 @@ describe("a day with threads in the real Codex TUI", () => {
     await using second = await serve(restart);
     await gone(tui, RECONNECTING);
     await tui.submit("the second prompt");
-    await tui.waitFor("Nothing was left to do.");
+    await finished(tui, "Nothing was left to do.");
     await tui.capture("2-next-turn");
     const { id } = (await listed(second))[0]!;
     expect(await turnsOf(second, id)).toBe(2);

@@ -18,14 +18,17 @@ export interface GeneratedScenario {
   name: string;
   turns: GeneratedTurn[];
 }
-/** What the test has to do while the turn plays: at the message with `MARK` it steers or interrupts. */
+/** What the test has to do while the turn plays: at the message with `MARK` it steers, and answers a request, or interrupts. */
 export interface GeneratedPlan {
   turns: { steps: Step[]; end: GeneratedTurn["end"]; error?: string; act: "none" | "steer" | "interrupt"; features: Feature[] }[];
 }
 
 export const MARK = "⏸ now";
-/** Long enough for a client to act, short enough not to be waited for in full by mistake. */
-const PAUSE: Step = { delayMs: 400 };
+/** Where the turn stands still: until it is interrupted, or until the one who has steered it answers. */
+const PAUSES: Readonly<Record<"steer" | "interrupt", Step>> = {
+  steer: { approve: { kind: "tool", title: "Go on?", offers: ["accept", "decline"] } },
+  interrupt: { delayMs: 600_000 },
+};
 
 interface Piece {
   features: Feature[];
@@ -128,7 +131,7 @@ const turn = fc.tuple(fc.array(fc.oneof({ weight: 6, arbitrary: single }, { weig
   const steps = pieces.flatMap((one) => one.steps(ids));
   const features = [...pieces, last].flatMap((one) => one.features);
   if (action !== "none") {
-    steps.push({ message: MARK }, PAUSE);
+    steps.push({ message: MARK }, PAUSES[action]);
     features.push(action);
   }
   return { steps: [...steps, ...last.steps(ids)], ...end, act: action, features };

@@ -30,6 +30,6 @@ export default async function setup(): Promise<(() => void) | undefined> {
   return () => {
     if (before === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = before;
-    for (const each of [temporary, folder]) rmSync(each, { recursive: true, force: true, maxRetries: 3 });
+    for (const each of [temporary, folder]) rmSync(each, { recursive: true, force: true, maxRetries: 10 });
   };
 }

@@ -19,7 +19,7 @@ export async function withLock<T>(lock: string, timeoutMs: number, work: () => P
           linkSync(mine, lock);
           return true;
         } catch {
-          if (!ownerLives(lock)) rmSync(lock, { force: true });
+          if (isLeftBehind(lock)) rmSync(lock, { force: true });
           return undefined;
         }
       },
@@ -35,11 +35,18 @@ export async function withLock<T>(lock: string, timeoutMs: number, work: () => P
   }
 }
 
-function ownerLives(lock: string): boolean {
+/** Whether its owner is dead. One that is gone meanwhile is not: the next owner's may stand in its place. */
+function isLeftBehind(lock: string): boolean {
+  let owner: number;
   try {
-    process.kill(Number(readFileSync(lock, "utf8")), 0);
-    return true;
+    owner = Number(readFileSync(lock, "utf8"));
   } catch {
     return false;
+  }
+  try {
+    process.kill(owner, 0);
+    return false;
+  } catch {
+    return true;
   }
 }

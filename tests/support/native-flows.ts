@@ -4,7 +4,7 @@ import type { ScenarioInput } from "../model-server/index.ts";
 import { QUIET_TUI } from "./native.ts";
 import { tap, type Tap } from "./tap.ts";
 import { Tui } from "./tui.ts";
-import { gone, settled, shown, slash } from "./tui-steps.ts";
+import { finished, gone, settled, shown, slash } from "./tui-steps.ts";
 import { until } from "./wait.ts";
 
 const ESCALATED = { sandbox_permissions: "require_escalated", justification: "May it be made?" };
@@ -56,11 +56,6 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     screens[step] = await settled(tui);
     await tui.capture(step);
   };
-  // The line behind the answer is the last that a turn prints.
-  const finished = async (tui: Tui, answer: string): Promise<void> => {
-    await tui.waitFor(new RegExp(`${answer}[^]*Worked for`));
-    await gone(tui, /esc to interrupt/);
-  };
 
   startFiles();
   {
@@ -80,19 +75,19 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await tui.submit("try it again");
     await shown(tui, /Would you like to run/);
     await tui.press("Escape");
-    await tui.waitFor(/You canceled the request/);
+    await tui.waitFor(/You canceled the request[^]*Conversation interrupted/);
     await gone(tui, /esc to interrupt/);
     await tui.submit("go on for long");
     await until("the long command", () => wire.frames.find(({ dir, msg }) => dir === "s2c" && msg["method"] === "item/started" && JSON.stringify(msg).includes("-e steered")));
     await tui.submit("and hurry");
     await until("the answer to the steer", () => {
-      const steer = wire.frames.find(({ msg }) => msg["method"] === "turn/steer")?.msg;
-      return wire.frames.find(({ dir, msg }) => dir === "s2c" && msg["id"] === steer?.["id"]);
+      const steer = wire.frames.find(({ msg }) => msg["method"] === "turn/steer");
+      return steer && wire.frames.find(({ connection, dir, msg }) => dir === "s2c" && connection === steer.connection && msg["id"] === steer.msg["id"]);
     });
     writeFileSync(join(cwd, "steered"), "");
     await finished(tui, "I have hurried");
     await tui.submit("never end");
-    await tui.waitFor("This has no end");
+    await tui.waitFor("and is never");
     await tui.press("Escape");
     await tui.waitFor(/never end[^]*Conversation interrupted/);
     await gone(tui, /esc to interrupt/);
@@ -119,7 +114,7 @@ export async function nativeFlows(url: string, name: string, cwd: string): Promi
     await tui.press("Down");
     await shown(tui, /› 2\. Yes, archive/);
     await tui.press("Enter");
-    await shown(tui, /Agent command center/);
+    await shown(tui, /Agent command center[^]*The program is done/);
     await keep(tui, "4-archived");
   }
   {

@@ -2,7 +2,7 @@ import { isJsonObject } from "@foldcast/protocol-core/wire";
 import type { NativeHome } from "./native.ts";
 import type { FlowRecord } from "./native-flows.ts";
 import type { TappedFrame } from "./tap.ts";
-import { withoutMoods } from "./tui-text.ts";
+import { withoutAges, withoutMoods } from "./tui-text.ts";
 
 const TIMES = new Set(["emittedAtMs", "startedAtMs", "completedAtMs", "durationMs", "startedAt", "completedAt", "createdAt", "updatedAt", "recencyAt", "lastReadAt"]);
 /** A cursor has a time or a place in a file in it. */
@@ -64,9 +64,8 @@ export function stableValue(value: Record<string, unknown>, home: NativeHome, th
 
 /** One text for two screens that show the same. */
 export function stableScreen(screen: string, home: NativeHome): string {
-  return withoutMoods(text(screen, home, new Map<string, string>()))
+  return withoutAges(withoutMoods(text(screen, home, new Map<string, string>())))
     .replace(/ • \d\d:\d\d$/gm, " • <time>")
-    .replace(/ *(\d+[smhd] ago|just now|\bnow\b) */g, " <ago> ")
     .replace(/[ \t]+$/gm, "");
 }
 

@@ -3,6 +3,7 @@ import { WireClient } from "./client.ts";
 import type { NativeHome } from "./native.ts";
 import { stableValue } from "./native-normal.ts";
 import { webSocket } from "./transport.ts";
+import { stillFor } from "./wait.ts";
 
 /**
  * What a client reads that asks for one thing after the other, by request, so that two servers with the same threads
@@ -21,6 +22,8 @@ export async function nativeReads(url: string, home: NativeHome): Promise<Record
   wire.notify("initialized");
   await ask("twice", "initialize", { clientInfo: { name: "reader", version: "1" } });
 
+  // Threads are unloaded behind the ends of those who had them open.
+  await stillFor("the loaded threads", () => wire.request("thread/loaded/list", {}), JSON.stringify);
   const { data } = await ask("threads", "thread/list", { sortKey: "created_at", sortDirection: "asc" });
   const threads = (data as { id: string }[]).map(({ id }) => id);
   await ask("threads of one folder", "thread/list", { cwd: home.cwd, sortKey: "updated_at", sourceKinds: ["cli", "vscode"] });

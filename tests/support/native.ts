@@ -56,7 +56,7 @@ export async function startCodexServer({ home }: NativeHome): Promise<CodexServe
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-100_000)));
-  const url = await until("the app-server's address", () => /listening on: (ws:\S+)/.exec(stderr)?.[1], { timeoutMs: 60_000, describe: () => stderr });
+  const url = await until("the app-server's address", () => /listening on: (ws:\S+)\s/.exec(stderr)?.[1], { timeoutMs: 60_000, describe: () => stderr });
   return {
     url,
     pid: child.pid!,

@@ -16,7 +16,7 @@ export const SHARED = join(REPO, "..", "shared");
 /** A new empty folder that is gone when the test process ends. */
 export function temporaryDir(label: string): string {
   const dir = mkdtempSync(join(tmpdir(), `foldcast-${label}-`));
-  atExit(() => rmSync(dir, { recursive: true, force: true }));
+  atExit(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
   return dir;
 }
 

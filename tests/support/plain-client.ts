@@ -1,5 +1,5 @@
 import type { Thread, Turn } from "@foldcast/protocol-core/wire";
-import { WireClient } from "./client.ts";
+import { WireClient, type ReceivedNotification } from "./client.ts";
 import { applyNotification, newTurn, turnFromWire, type DesktopTurn, type Dropped } from "./desktop-turns.ts";
 import { webSocket } from "./transport.ts";
 import { until } from "./wait.ts";
@@ -14,15 +14,16 @@ export class PlainClient implements AsyncDisposable {
   readonly dropped: Dropped = { completedWithoutStart: 0, deltaWithoutItem: 0, unknownTurn: 0, unknownThread: 0 };
   /** Item id → how often its completion came. */
   readonly completions = new Map<string, number>();
+  /** Frames of a thread that is being joined wait here: they may come in one piece with the answer, and go on from it. */
+  readonly #held = new Map<string, ReceivedNotification[]>();
 
   private constructor(wire: WireClient) {
     this.wire = wire;
-    wire.on(({ method, params }) => {
-      const turns = this.threads.get(params["threadId"] as string);
-      if (turns === undefined) return;
-      applyNotification(turns, { method, params }, this.dropped, "plain");
-      if (method === "item/completed") this.#count((params["item"] as { id: string }).id);
-      if (method === "turn/completed") takeLastWord(turns, params["turn"] as Turn);
+    wire.on((frame) => {
+      const threadId = frame.params["threadId"] as string;
+      const held = this.#held.get(threadId);
+      if (held !== undefined) held.push(frame);
+      else this.#take(threadId, frame);
     });
   }
 
@@ -57,11 +58,15 @@ export class PlainClient implements AsyncDisposable {
 
   /** Follows a thread that somebody else started, from what its resume answers on. */
   async join(threadId: string): Promise<void> {
-    const waiting: DesktopTurn[] = [];
-    // Frames may come in one piece with the answer: they must find a list, and the answer's turns go before them.
-    this.threads.set(threadId, waiting);
-    const { thread } = await this.wire.request<{ thread: Thread }>("thread/resume", { threadId });
-    this.threads.set(threadId, [...thread.turns.map(turnFromWire), ...waiting]);
+    const held: ReceivedNotification[] = [];
+    this.#held.set(threadId, held);
+    try {
+      const { thread } = await this.wire.request<{ thread: Thread }>("thread/resume", { threadId });
+      this.threads.set(threadId, thread.turns.map(turnFromWire));
+    } finally {
+      this.#held.delete(threadId);
+      for (const frame of held) this.#take(threadId, frame);
+    }
   }
 
   /** Resolves when the server took the prompt, with the turn's id. */
@@ -96,6 +101,14 @@ export class PlainClient implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #take(threadId: string, { method, params }: ReceivedNotification): void {
+    const turns = this.threads.get(threadId);
+    if (turns === undefined) return;
+    applyNotification(turns, { method, params }, this.dropped, "plain");
+    if (method === "item/completed") this.#count((params["item"] as { id: string }).id);
+    if (method === "turn/completed") takeLastWord(turns, params["turn"] as Turn);
   }
 
   #count(id: string): void {

@@ -118,7 +118,7 @@ export function judge(frames: Iterable<RecordedFrame>, schema: WireSchema, into:
  */
 export function endToEnd(): void {
   const real = /[/\\]tests[/\\]real[/\\]/.test(expect.getState().testPath ?? "");
-  if (!real) vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+  if (!real) vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
   afterAll(async () => {
     const schema = real ? await WireSchema.load() : WireSchema.cached();
     if (schema === null) return;

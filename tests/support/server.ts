@@ -76,7 +76,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   }
   const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> => {
     child.kill(signal);
-    const forced = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    const forced = setTimeout(() => child.kill("SIGKILL"), 30_000);
     const code = await ended;
     clearTimeout(forced);
     return code;

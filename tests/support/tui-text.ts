@@ -16,6 +16,11 @@ export function plainWords(text: string): string {
   return text.replace(/[\s*_`#>│└•-]+/g, "");
 }
 
+/** Without how long ago something was, which goes on while a screen stands. */
+export function withoutAges(screen: string): string {
+  return screen.replace(/ *(\d+[smhd] ago|just now|\bnow\b) */g, " <ago> ");
+}
+
 /** The text of a screen without what changes while it stands: the mark of what runs blinks, and the time goes on. */
 export function withoutMoods(screen: string): string {
   return screen.replace(/^◦ /gm, "• ").replace(/(Worked for|\() ?<?\d+[hms](?: \d+[ms])*\)?/g, "$1 <seconds>");

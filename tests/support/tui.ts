@@ -11,6 +11,8 @@ const run = promisify(execFile);
 const CAPTURES = join(CACHE, "captures");
 /** Stands in the composer while it is empty. */
 const PLACEHOLDER = "Ask Codex to do anything";
+/** Typed to see whether the TUI has come so far; no prompt and no question of a test has it. */
+const MARK = "=";
 let count = 0;
 
 export interface TuiOptions {
@@ -68,28 +70,46 @@ export class Tui implements AsyncDisposable {
   /** Types a prompt and sends it. */
   async submit(text: string): Promise<void> {
     await this.type(text);
-    await until("the typed text", async () => ((await this.screen()).includes(text.slice(0, 40)) ? true : undefined), { timeoutMs: 60_000, everyMs: 50 });
+    await until("the typed text", async () => ((await this.#composer()).startsWith(text.slice(0, 40)) ? true : undefined), { timeoutMs: 60_000, everyMs: 50 });
     await this.enter(text);
   }
 
   /**
    * Presses Enter until the composer has let `text` go: the TUI takes an Enter that comes in one burst with text for a
    * pasted newline, and drops one that comes before its thread is there. What stands in the composer's place then may
-   * be a question, which an Enter too many would answer.
+   * be a question, which an Enter too many would answer: it is pressed again only where the last one was dropped.
    */
   async enter(text: string): Promise<void> {
-    const taken = async (): Promise<true | undefined> => ((await this.#composer()).startsWith(text.slice(0, 40)) ? undefined : true);
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; attempt <= 10; attempt++) {
+      // Longer than what the TUI takes for one burst.
       await sleep(300);
-      if (attempt > 1 && (await taken())) return;
       await this.press("Enter");
-      try {
-        await until("the composer to let the text go", taken, { timeoutMs: 5_000, everyMs: 100, describe: () => text });
-        return;
-      } catch (error) {
-        if (attempt === 10) throw error;
-      }
+      if (await this.#letGo(text)) return;
     }
+    throw new Error(`the composer does not let ${text} go\n${await this.screen()}`);
+  }
+
+  /**
+   * Whether the TUI has taken an Enter behind `text`. Keys are handled in their order: where one that was typed later
+   * stands behind the text, the Enter was dropped, and not just read late.
+   */
+  async #letGo(text: string): Promise<boolean> {
+    let screen = "";
+    const holds = async (): Promise<boolean> => composerOf((screen = await this.screen())).startsWith(text.slice(0, 40));
+    let without = 0;
+    const taken = async (): Promise<true | undefined> => {
+      // A screen that is just being drawn may have no composer.
+      without = (await holds()) ? 0 : without + 1;
+      return without === 2 ? true : undefined;
+    };
+    if (await until("an empty composer", taken, { timeoutMs: 5_000, everyMs: 100 }).catch(() => false)) return true;
+    const marks = (): number => screen.split(MARK).length;
+    const before = marks();
+    await this.type(MARK);
+    const isTaken = await until("what became of an Enter", async () => (await taken()) ?? (marks() > before ? false : undefined), { everyMs: 100, describe: () => screen });
+    await this.press("BSpace");
+    await until("the composer without the mark", async () => (await holds(), marks() <= before || undefined), { everyMs: 100, describe: () => screen });
+    return isTaken;
   }
 
   async type(text: string): Promise<void> {
@@ -106,9 +126,8 @@ export class Tui implements AsyncDisposable {
     return this.#tmux("capture-pane", "-p");
   }
 
-  /** What the lowest marked line holds: the composer's, or the chosen answer of a question in its place. */
   async #composer(): Promise<string> {
-    return (await this.screen()).split("\n").findLast((line) => line.startsWith("› "))?.slice(2) ?? "";
+    return composerOf(await this.screen());
   }
 
   /** Everything that was ever printed, the screen included. */
@@ -138,15 +157,12 @@ export class Tui implements AsyncDisposable {
   }
 
   /**
-   * Quits and gives the exit code. Ctrl-C once is enough in an idle TUI, and a second one would hit the program while
-   * it puts the terminal back; a TUI that first asks gets the second one.
+   * Quits an idle TUI with an empty composer and gives the exit code. One Ctrl-C is enough there; a second one would hit
+   * the program while it puts the terminal back.
    */
   async quit(): Promise<number> {
     await this.press("C-c");
-    return this.waitForExit(5_000).catch(async () => {
-      await this.press("C-c");
-      return this.waitForExit();
-    });
+    return this.waitForExit();
   }
 
   /** Keeps the scrollback as a file in the cache, to be looked at. */
@@ -171,4 +187,9 @@ export class Tui implements AsyncDisposable {
       // It has ended already.
     }
   }
+}
+
+/** What the lowest marked line holds: the composer's, or the chosen answer of a question in its place. */
+function composerOf(screen: string): string {
+  return screen.split("\n").findLast((line) => line.startsWith("› "))?.slice(2) ?? "";
 }

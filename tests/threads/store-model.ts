@@ -11,6 +11,8 @@ import { claudeFile, claudeId, claudeLines, scriptedFile, scriptedId, scriptedLi
 
 export const ANSWER = "Done and dusted.";
 export const FOLDERS = ["/repo", "/other"] as const;
+/** For a first look at thousands of sessions, by the host and by who waits for it. */
+const PATIENCE_MS = 120_000;
 /** Before any session here was started by us. */
 const FIRST_START = Date.UTC(2026, 9, 1);
 
@@ -51,7 +53,7 @@ export class World implements AsyncDisposable {
       dialect: "auto",
       log: silentLogger,
       now: () => this.now,
-      discovery: { enabled: true, cacheDir: this.data, home: this.home, patienceMs: 60_000, onProgress: this.#onProgress },
+      discovery: { enabled: true, cacheDir: this.data, home: this.home, patienceMs: PATIENCE_MS, onProgress: this.#onProgress },
     });
     this.client = await connectStdio(this.#host).initialize();
     this.#ended = 0;
@@ -94,7 +96,7 @@ export class World implements AsyncDisposable {
 
   async request(method: string, params: object): Promise<Record<string, unknown>> {
     this.now += 1_000;
-    return (await this.client.call(method, params)) as unknown as Record<string, unknown>;
+    return (await this.client.call(method, params, PATIENCE_MS)) as unknown as Record<string, unknown>;
   }
   /** The refusal's words; null where there was none. */
   async refusal(method: string, params: object): Promise<string | null> {

@@ -30,7 +30,9 @@ export interface ReplayOptions {
   names: Map<string, string>;
 }
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 60_000;
+/** For what a stand-in of the server sent by itself: it need not come. */
+const STAND_IN_PATIENCE_MS = 5_000;
 /** Events that a client waits for before it goes on. */
 const GATES = new Set(["turn/started", "turn/completed"]);
 
@@ -130,15 +132,16 @@ class ReplayClient {
   async follow(recorded: Frame): Promise<void> {
     const { method } = recorded;
     if (typeof method === "string") {
+      const patienceMs = this.#recording.standIn ? STAND_IN_PATIENCE_MS : PATIENCE_MS;
       if ("id" in recorded) {
         const at = this.#requestIds.size;
-        const ours = await this.#wait(() => this.received.filter((frame) => "id" in frame && "method" in frame)[at]);
+        const ours = await this.#wait(() => this.received.filter((frame) => "id" in frame && "method" in frame)[at], patienceMs);
         if (ours !== undefined) this.#requestIds.set(recorded["id"], ours["id"]);
         else if (!this.#recording.standIn) this.#add(`${method} (awaited)`, "unanswered", `did not come; ${JSON.stringify(recorded).slice(0, 200)}`);
       } else if (GATES.has(method)) {
         const count = (this.#gates.get(method) ?? 0) + 1;
         this.#gates.set(method, count);
-        const nth = await this.#wait(() => this.received.filter((frame) => frame["method"] === method)[count - 1]);
+        const nth = await this.#wait(() => this.received.filter((frame) => frame["method"] === method)[count - 1], patienceMs);
         if (nth !== undefined) alignNames(recorded["params"], nth["params"], this.#options.names);
         else this.#add(`${method} (awaited)`, "unanswered", `did not come; ${JSON.stringify(recorded).slice(0, 200)}`);
       }
@@ -174,8 +177,8 @@ class ReplayClient {
     this.#result.outcomes.push({ recording: this.#recording.name, method, result, detail });
   }
 
-  async #wait(look: () => Frame | undefined): Promise<Frame | undefined> {
-    return until("a frame", () => look() ?? (this.#open ? undefined : { gone: true }), { timeoutMs: PATIENCE_MS, everyMs: 5 }).then(
+  async #wait(look: () => Frame | undefined, timeoutMs = PATIENCE_MS): Promise<Frame | undefined> {
+    return until("a frame", () => look() ?? (this.#open ? undefined : { gone: true }), { timeoutMs, everyMs: 5 }).then(
       (frame) => ("gone" in frame ? undefined : frame),
       () => undefined,
     );

@@ -105,16 +105,16 @@ export class TestClient {
     }
     this.#write(text);
   }
-  async request(method: string, params?: unknown): Promise<Answer> {
+  async request(method: string, params?: unknown, timeoutMs?: number): Promise<Answer> {
     const id = this.#nextId++;
     const frame = { id, method, ...(params === undefined ? {} : { params }) };
     this.#record("c2s", frame);
     this.#write(JSON.stringify(frame));
-    return await this.until(`the answer to ${method}`, () => this.frames.find((each) => each["id"] === id && !("method" in each)));
+    return await this.until(`the answer to ${method}`, () => this.frames.find((each) => each["id"] === id && !("method" in each)), timeoutMs);
   }
   /** The result; throws the error's message where there is one. */
-  async call(method: string, params?: unknown): Promise<Result> {
-    const answer = await this.request(method, params);
+  async call(method: string, params?: unknown, timeoutMs?: number): Promise<Result> {
+    const answer = await this.request(method, params, timeoutMs);
     if (answer.error !== undefined || answer.result === undefined) throw new Error(answer.error?.message ?? "no result");
     return answer.result;
   }
