@@ -36,7 +36,7 @@ test("threads are forked, cut back, grouped, found and given inputs that wait", 
   await wire.request("threadSection/update", { sectionId: section.id, name: "Play" });
   await wire.request("thread/section/move", { threadId: thread.id, sectionId: section.id });
   expect((await wire.request<{ data: Thread[] }>("thread/list", { sectionId: section.id })).data.map((each) => each.id)).toEqual([thread.id]);
-  expect((await wire.request<{ data: unknown[] }>("threadSection/list", {})).data).toHaveLength(1);
+  expect((await wire.request<{ data: unknown[] }>("threadSection/list", {})).data).toHaveLength(2);
   await wire.request("threadSection/delete", { sectionId: section.id });
   expect((await wire.request<{ data: unknown[] }>("thread/search", { searchTerm: "FIRST" })).data).toHaveLength(2);
 

@@ -96,10 +96,15 @@ const commands = [
     expect(found.map(({ thread: each }) => (each as { id: string }).id).sort()).toEqual(expected.map(({ id }) => id).sort());
   })),
   fc.nat(20).map((at) => onThread("open", at, alive, async (thread, world) => {
+    const read = (await world.request("thread/read", { threadId: thread.id, includeTurns: true }))["thread"];
+    if (thread.archived) {
+      expect(await world.refusal("thread/resume", { threadId: thread.id })).toMatch(/is archived/);
+      expect((read as { turns: unknown[] }).turns).toHaveLength(thread.turns.length);
+      return;
+    }
     const opened = (await world.request("thread/resume", { threadId: thread.id }))["thread"] as { turns: { items: Record<string, unknown>[] }[]; name: string | null };
     expect(opened.turns.flatMap((turn) => turn.items.map(textOf))).toEqual(said(thread.turns));
     expect(opened.name).toBe(thread.name);
-    const read = (await world.request("thread/read", { threadId: thread.id, includeTurns: true }))["thread"];
     expect((read as typeof opened).turns).toEqual(opened.turns);
   })),
   // Twice as likely as the others.
@@ -130,7 +135,7 @@ const commands = [
   fc.constant(command("discard", (model) => model.drafts.length > 0, async (model, world) => {
     await world.request("thread/delete", { threadId: model.drafts.pop()! });
   })),
-  fc.tuple(fc.nat(20), fc.constantFrom("A name", "Another")).map(([at, name]) => onThread("rename", at, alive, async (thread, world) => {
+  fc.tuple(fc.nat(20), fc.constantFrom("A name", "Another")).map(([at, name]) => onThread("rename", at, (thread) => alive(thread) && !thread.archived, async (thread, world) => {
     await world.request("thread/name/set", { threadId: thread.id, name });
     thread.name = name;
   })),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { isJsonObject } from "@foldcast/protocol-core/wire";
+import { ErrorCode, isJsonObject, WireError } from "@foldcast/protocol-core/wire";
 import { ConfigBatchWriteParams, ConfigReadParams, ConfigValueWriteParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import { membersOf } from "../native/json-bytes.ts";
@@ -29,6 +29,10 @@ async function namesOurModel(value: unknown, host: Host): Promise<boolean> {
   return false;
 }
 
+function demandKeyPath(edits: readonly Edit[]): void {
+  if (edits.some(({ keyPath }) => keyPath === "")) throw new WireError(ErrorCode.invalidRequest, "keyPath must not be empty", { config_write_error_code: "configValidationError" });
+}
+
 /** Takes over what names a model of ours, as the connection's default; gives the edits that are somebody else's. */
 async function keepOurs(edits: readonly Edit[], { host, connection }: MethodContext): Promise<Edit[]> {
   const ours = new Set<Edit>();
@@ -43,6 +47,7 @@ async function keepOurs(edits: readonly Edit[], { host, connection }: MethodCont
 
 /** A model of ours becomes that connection's default for its later threads; everything else is kept for all. */
 async function write(edits: readonly Edit[], { host, connection }: MethodContext): Promise<object> {
+  demandKeyPath(edits);
   for (const { keyPath, value, mergeStrategy } of edits) {
     if (keyPath === "model" && typeof value === "string" && (await host.catalogue.model(value)) !== undefined) host.setDefaultModel(connection, value);
     else host.config.write(keyPath, value ?? null, mergeStrategy ?? "replace");

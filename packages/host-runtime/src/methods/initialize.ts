@@ -5,12 +5,18 @@ import { Reply } from "../rpc/reply.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 
+/** The real server names its clients to others in a header, and takes no name that cannot stand there. */
+function isHeaderValue(name: string): boolean {
+  return !Array.from(name).some((character) => (character < " " && character !== "\t") || character === "\u007f");
+}
+
 export const initializeMethods: readonly Method[] = [
   method("initialize", {
     owner: "host",
     params: InitializeParams,
     handler({ clientInfo, capabilities }, { host, connection }) {
       if (connection.session !== null) throw invalidRequest("Already initialized");
+      if (!isHeaderValue(clientInfo.name)) throw invalidRequest(`Invalid clientInfo.name: '${clientInfo.name}'. Must be a valid HTTP header value.`);
       const extension = FoldcastExtension.safeParse(capabilities?.extensions?.["foldcast"]);
       const title = clientInfo.title ?? null;
       const channel = extension.data?.channel ?? null;

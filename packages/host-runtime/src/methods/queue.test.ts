@@ -71,28 +71,54 @@ test("what waits can be changed, dropped and put in another order", async () => 
   await busy();
   const [one, two, three] = [await add("one"), await add("two"), await add("three")];
   await client.call("thread/queue/update", { threadId, queuedSubmissionId: one.id, input: text("uno") });
-  await client.call("thread/queue/reorder", { threadId, queuedSubmissionIds: [three.id, one.id] });
+  for (const queuedSubmissionIds of [[three.id, one.id], [one.id, one.id, two.id], [one.id, two.id, three.id, three.id]]) {
+    expect((await client.request("thread/queue/reorder", { threadId, queuedSubmissionIds })).error?.message).toBe("queue reorder must include every queued submission exactly once");
+  }
+  await client.call("thread/queue/reorder", { threadId, queuedSubmissionIds: [three.id, one.id, two.id] });
   expect(await waiting()).toEqual(["three", "uno", "two"]);
   expect(store.queue(threadId).map(({ id }) => id)).toEqual([three.id, one.id, two.id]);
   expect(await client.call("thread/queue/delete", { threadId, queuedSubmissionId: one.id })).toEqual({ deleted: true });
   expect(await client.call("thread/queue/delete", { threadId, queuedSubmissionId: one.id })).toEqual({ deleted: false });
-  expect((await client.request("thread/queue/update", { threadId, queuedSubmissionId: one.id, input: [] })).error?.code).toBe(-32600);
-  expect((await client.request("thread/queue/start", { threadId })).error?.message).toBe("a turn is in progress");
+  expect((await client.request("thread/queue/update", { threadId, queuedSubmissionId: one.id, input: text("x") })).error?.message).toBe(`queued submission not found: ${one.id}`);
+  const empty = "only user input can be added to the user-message queue";
+  expect((await client.request("thread/queue/update", { threadId, queuedSubmissionId: two.id, input: [] })).error?.message).toBe(empty);
+  expect((await client.request("thread/queue/add", { threadId, input: [], clientUserMessageId: "e" })).error?.message).toBe(empty);
+  expect((await client.request("thread/queue/start", { threadId })).error?.message).toBe("thread already has an active or pending turn");
+  expect((await client.request("thread/queue/list", { threadId, cursor: "x" })).error?.message).toBe("invalid queue pagination cursor: invalid digit found in string");
   const page = await client.call("thread/queue/list", { threadId, limit: 1 });
-  expect(page.nextCursor).toBe(three.id);
+  expect(page.nextCursor).toBe("1");
   expect((await client.call("thread/queue/list", { threadId, cursor: page.nextCursor })).data.map(({ id }) => id)).toEqual([two.id]);
 });
 
-test("an interrupt ends the running turn; what waits goes on", async () => {
+test("an interrupt ends the running turn; what was meant for it goes on, what a client queued waits for the end of that", async () => {
   await busy();
-  await add("next");
+  await add("queued");
+  await client.call("turn/start", { threadId, input: text("meant"), clientUserMessageId: "client-meant" });
+  await client.call("turn/interrupt", { threadId, turnId: client.of("turn/started")[0]!.params.turn.id });
+  await client.turnsCompleted(1);
+  await client.until("the input that was meant for it", () => client.of("turn/started")[1]);
+  expect(await waiting()).toEqual(["queued"]);
+  adapter.sessions[0]!.end({ status: "succeeded" });
+  await client.until("the queue", () => client.of("turn/started")[2]);
+  expect(prompts().slice(1)).toEqual(["client-meant", "client-queued"]);
+});
+
+test("after an interrupt a client's queue waits until it is started, or another turn ends", async () => {
+  await busy();
+  await add("one");
+  await add("two");
+  await client.call("turn/interrupt", { threadId, turnId: client.of("turn/started")[0]!.params.turn.id });
+  await client.turnsCompleted(1);
+  expect(await waiting()).toEqual(["one", "two"]);
+  expect(client.of("turn/started")).toHaveLength(1);
   adapter.script = (session, input, key) => {
     session.begin(key, input);
     session.end({ status: "succeeded" });
   };
-  await client.call("turn/interrupt", { threadId, turnId: client.of("turn/started")[0]!.params.turn.id });
-  await client.turnsCompleted(2);
-  expect(client.of("turn/completed").map(({ params }) => params.turn.status)).toEqual(["interrupted", "completed"]);
+  await client.call("turn/start", { threadId, input: text("other"), clientUserMessageId: "client-other" });
+  await client.turnsCompleted(4);
+  expect(prompts().slice(1)).toEqual(["client-other", "client-one", "client-two"]);
+  expect((await client.request("thread/queue/start", { threadId })).error?.message).toBe("queue is empty");
 });
 
 test("what waited when the server went down waits for whoever opens the thread again, and is sent once", async () => {

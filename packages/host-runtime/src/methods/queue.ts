@@ -1,4 +1,4 @@
-import { invalidRequest } from "@foldcast/protocol-core/wire";
+import { ErrorCode, invalidRequest, WireError } from "@foldcast/protocol-core/wire";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import {
   ThreadQueueAddParams, ThreadQueueDeleteParams, ThreadQueueListParams, ThreadQueueReorderParams, ThreadQueueStartParams, ThreadQueueUpdateParams,
@@ -12,15 +12,24 @@ import { acceptedTurn } from "../threads/wire-thread.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
-import { readableThread, storedThread } from "./thread-lookup.ts";
+import { demandKept, openThread } from "./thread-lookup.ts";
+import type { KnownThread } from "../threads/registry.ts";
 import { prepareTurn, typedAnswer } from "./turns.ts";
 import { toUserInput } from "./user-input.ts";
 
 const DEFAULT_LIMIT = 25;
 
+/** A thread that may have a queue. */
+async function queuedThread(host: Host, threadId: string): Promise<KnownThread> {
+  demandKept(host, threadId, "queued submissions");
+  const id = parseThreadId(threadId);
+  if ((await host.threads.find(id)) !== null) return openThread(host, threadId);
+  throw new WireError(ErrorCode.internal, `failed to read thread: invalid thread-store request: no rollout found for thread id ${id}`);
+}
+
 /** The thread, loaded if it is not: its queue outlives a restart. */
 async function queueOwner(host: Host, threadId: string): Promise<ThreadActor> {
-  return host.threads.loaded(parseThreadId(threadId)) ?? (await host.threads.load(await storedThread(host, threadId)));
+  return host.threads.load(await queuedThread(host, threadId));
 }
 
 /** An input that came without an id of its client goes by the queue's. */
@@ -30,10 +39,18 @@ function toWire(queued: QueuedInput): object {
 
 /** A typed answer must never wait for a model. */
 function demandPrompt(input: UserInput[]): UserInput[] {
+  if (input.length === 0) throw invalidRequest("only user input can be added to the user-message queue");
   if (typedAnswer({ input, clientId: null }) !== null) throw invalidRequest("an answer to an interaction cannot wait; send it with turn/steer or turn/start");
   return input;
 }
 
+/** The number of inputs before the page, as the real server counts. */
+function offsetOf(cursor: string): number {
+  if (!/^\d+$/.test(cursor)) throw invalidRequest("invalid queue pagination cursor: invalid digit found in string");
+  return Number(cursor);
+}
+
+const BUSY = "thread already has an active or pending turn";
 const notWaiting = (id: string): Error => invalidRequest(`queued submission not found: ${id}`);
 
 export const queueMethods: readonly Method[] = [
@@ -43,7 +60,7 @@ export const queueMethods: readonly Method[] = [
     experimental: true,
     async handler({ threadId, input, clientUserMessageId, responsesapiClientMetadata }, { host, connection }) {
       const actor = await queueOwner(host, threadId);
-      const queued = { id: uuidv7(host.now()), input: demandPrompt(toUserInput(input)), clientId: clientUserMessageId, metadata: responsesapiClientMetadata ?? null };
+      const queued = { id: uuidv7(host.now()), input: demandPrompt(toUserInput(input)), clientId: clientUserMessageId, metadata: responsesapiClientMetadata ?? null, byClient: true as const };
       // On an idle thread nothing would ever come that lets it start.
       if (actor.run === null) await prepareTurn(actor, { threadId, input }, queued, host, connection);
       actor.queue.add(queued);
@@ -55,12 +72,11 @@ export const queueMethods: readonly Method[] = [
     params: ThreadQueueListParams,
     experimental: true,
     async handler({ threadId, cursor, limit }, { host }) {
-      const { actor, record } = await readableThread(host, threadId);
+      const { actor, record } = await queuedThread(host, threadId);
       const entries = actor?.queue.entries ?? host.store.queue(record.id);
-      const from = cursor == null ? 0 : entries.findIndex(({ id }) => id === cursor) + 1;
-      if (cursor != null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
-      const data = entries.slice(from, from + Math.max(limit ?? DEFAULT_LIMIT, 1));
-      return { data: data.map(toWire), nextCursor: from + data.length < entries.length ? (data.at(-1)?.id ?? null) : null };
+      const from = cursor == null ? 0 : offsetOf(cursor);
+      const to = from + Math.max(limit ?? DEFAULT_LIMIT, 1);
+      return { data: entries.slice(from, to).map(toWire), nextCursor: to < entries.length ? String(to) : null };
     },
   }),
   method("thread/queue/update", {
@@ -87,8 +103,9 @@ export const queueMethods: readonly Method[] = [
     experimental: true,
     async handler({ threadId, queuedSubmissionIds }, { host }) {
       const { queue } = await queueOwner(host, threadId);
-      const unknown = queuedSubmissionIds.find((id) => !queue.entries.some((queued) => queued.id === id));
-      if (unknown !== undefined) throw notWaiting(unknown);
+      const given = new Set(queuedSubmissionIds);
+      const isWhole = given.size === queuedSubmissionIds.length && given.size === queue.entries.length && queue.entries.every(({ id }) => given.has(id));
+      if (!isWhole) throw invalidRequest("queue reorder must include every queued submission exactly once");
       queue.reorder(queuedSubmissionIds);
       return {};
     },
@@ -99,13 +116,13 @@ export const queueMethods: readonly Method[] = [
     experimental: true,
     async handler({ threadId, queuedSubmissionId }, { host, connection }) {
       const actor = await queueOwner(host, threadId);
-      if (actor.run !== null) throw invalidRequest("a turn is in progress");
       const { entries } = actor.queue;
       const queued = queuedSubmissionId == null ? entries[0] : entries.find(({ id }) => id === queuedSubmissionId);
-      if (queued === undefined) throw queuedSubmissionId == null ? invalidRequest("no queued submission to start") : notWaiting(queuedSubmissionId);
+      if (queued === undefined) throw queuedSubmissionId == null ? invalidRequest("queue is empty") : notWaiting(queuedSubmissionId);
+      if (actor.run !== null) throw invalidRequest(BUSY);
       await prepareTurn(actor, { threadId, input: [] }, queued, host, connection);
       const accepted = actor.startQueued(queued.id);
-      if (accepted === null) throw invalidRequest("a turn is in progress");
+      if (accepted === null) throw invalidRequest(BUSY);
       return new Reply({ turn: acceptedTurn(accepted.turnId) }, accepted.begin);
     },
   }),

@@ -4,6 +4,7 @@ import { connectStdio, startTestHost } from "../testing/client.ts";
 import type { TestClient } from "../testing/client.ts";
 
 const text = (value: string) => [{ type: "text", text: value, text_elements: [] }];
+const PINNED = { id: "01984de2-8f74-7c91-a3b2-5c5e937cf318", name: "Pinned", appearance: null };
 type SectionView = { id: string; name: string; appearance: object | null };
 
 let host: Host;
@@ -53,8 +54,31 @@ test("a section that is renamed or dropped is so on its threads, too", async () 
   expect(await section("threadSection/update", { sectionId: id, name: "Play", appearance: null })).toMatchObject({ appearance: null });
   await client.call("threadSection/delete", { sectionId: id });
   expect(await read()).toBeNull();
-  expect((await client.call("threadSection/list", {})).data).toEqual([]);
-  expect((await client.request("threadSection/update", { sectionId: id, name: "x" })).error?.code).toBe(-32600);
+  expect((await client.call("threadSection/list", {})).data).toEqual([PINNED]);
+  expect((await client.request("threadSection/update", { sectionId: id, name: "x" })).error).toEqual({ code: -32602, message: `thread section not found: ${id}` });
+});
+
+test("the pinned section is always there, under the id that clients know", async () => {
+  await section("threadSection/create", { name: "Work" });
+  const first = await client.call("threadSection/list", { limit: 1 });
+  expect([first.data, first.nextCursor]).toEqual([[PINNED], PINNED.id]);
+  expect((await client.call("threadSection/list", { cursor: PINNED.id })).data).toMatchObject([{ name: "Work" }]);
+  await client.call("thread/section/move", { threadId: threads[0], sectionId: PINNED.id });
+  expect(await members(PINNED.id)).toEqual([threads[0]]);
+  for (const [method, change] of [["threadSection/update", "renamed"], ["threadSection/delete", "deleted"]] as const) {
+    expect((await client.request(method, { sectionId: PINNED.id, name: "x" })).error).toEqual({ code: -32602, message: `the built-in pinned section cannot be ${change}` });
+  }
+});
+
+test("a move that cannot be says why, as the real server does", async () => {
+  const { id } = await section("threadSection/create", { name: "Work" });
+  const nobody = "01a229e8-e9f7-71b2-860b-81d668b09a46";
+  const move = async (params: object): Promise<string | undefined> => (await client.request("thread/section/move", { threadId: threads[0], sectionId: id, ...params })).error?.message;
+  expect(await move({ beforeThreadId: threads[0] })).toBe(`thread ${threads[0]} cannot be moved before itself`);
+  expect(await move({ beforeThreadId: threads[1] })).toBe(`before thread ${threads[1]} is not in section ${id}`);
+  expect(await move({ sectionId: nobody })).toBe(`section ${nobody} does not exist`);
+  expect(await move({ threadId: nobody })).toBe(`thread not found: ${nobody}`);
+  expect(await move({ beforeThreadId: "x" })).toMatch(/^invalid before thread id: /);
 });
 
 test("threads are found by their name and their first prompt", async () => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { invalidRequest } from "@foldcast/protocol-core/wire";
+import { ErrorCode, invalidRequest, WireError } from "@foldcast/protocol-core/wire";
 import {
   PageParams, ThreadSectionCreateParams, ThreadSectionDeleteParams, ThreadSectionMoveParams, ThreadSectionUpdateParams,
 } from "@foldcast/protocol-core/wire/params";
@@ -13,7 +13,8 @@ import { nativeOf, nativePage } from "./behind.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { changeRecord } from "./thread-change.ts";
-import { storedThread } from "./thread-lookup.ts";
+import { parseThreadId } from "./thread-id.ts";
+import { demandKept, storedThread } from "./thread-lookup.ts";
 
 const DEFAULT_LIMIT = 25;
 
@@ -23,9 +24,18 @@ function appearanceOf(given: GivenAppearance): Section["appearance"] {
   return given == null ? null : { icon: given.icon ?? null, color: given.color ?? null };
 }
 
-function sectionNamed(host: Host, id: string): Section {
+/** The one section that is always there, first, under an id that clients know (Codex 0.171). */
+const PINNED: Section = { id: "01984de2-8f74-7c91-a3b2-5c5e937cf318", name: "Pinned", appearance: null };
+
+const allSections = (host: Host): Section[] => [PINNED, ...host.store.sections()];
+
+const notFound = (id: string): Error => new WireError(ErrorCode.invalidParams, `thread section not found: ${id}`);
+
+/** A section that may be changed, which is done as `change` says. */
+function ownSection(host: Host, id: string, change: string): Section {
+  if (id === PINNED.id) throw new WireError(ErrorCode.invalidParams, `the built-in pinned section cannot be ${change}`);
   const section = host.store.sections().find((each) => each.id === id);
-  if (section === undefined) throw invalidRequest(`thread section not found: ${id}`);
+  if (section === undefined) throw notFound(id);
   return section;
 }
 
@@ -35,7 +45,7 @@ async function nativeSection(native: NativeSession, id: string): Promise<Section
     const page = await nativePage(native, "threadSection/list", {}, cursor, MOST_SECTIONS);
     const found = page.data.map((each) => NativeSectionEntry.parse(JSON.parse(each.toString("utf8")))).find((each) => each.id === id);
     if (found !== undefined) return { id, name: found.name, appearance: appearanceOf(found.appearance) };
-    if (page.nextCursor === null || page.nextCursor === cursor) throw invalidRequest(`thread section not found: ${id}`);
+    if (page.nextCursor === null || page.nextCursor === cursor) throw notFound(id);
     cursor = page.nextCursor;
   }
 }
@@ -66,9 +76,10 @@ export const sectionMethods: readonly Method[] = [
     owner: "host",
     params: PageParams,
     handler({ cursor, limit }, { host }) {
-      const sections = host.store.sections();
-      const from = cursor == null ? 0 : sections.findIndex(({ id }) => id === cursor) + 1;
-      if (cursor != null && from === 0) throw invalidRequest(`invalid cursor: ${cursor}`);
+      const sections = allSections(host);
+      const at = cursor == null ? -1 : sections.findIndex(({ id }) => id === cursor);
+      // Measured: behind a section that is not there is nothing.
+      const from = cursor != null && at === -1 ? sections.length : at + 1;
       const data = sections.slice(from, from + Math.max(limit ?? DEFAULT_LIMIT, 1));
       return { data, nextCursor: from + data.length < sections.length ? (data.at(-1)?.id ?? null) : null };
     },
@@ -97,7 +108,7 @@ export const sectionMethods: readonly Method[] = [
         if (membersOf(host, sectionId).length > 0) rename(await nativeSection(native, sectionId));
         return new RawJson(result);
       }
-      const old = sectionNamed(host, sectionId);
+      const old = ownSection(host, sectionId, "renamed");
       const section = { id: old.id, name: demandName(name), appearance: appearance === undefined ? old.appearance : appearanceOf(appearance) };
       host.store.transaction(() => {
         host.store.saveSection(section);
@@ -114,7 +125,7 @@ export const sectionMethods: readonly Method[] = [
       const { host } = context;
       const native = nativeOf(context);
       const result = native === null ? {} : new RawJson(await native.ask("threadSection/delete", params));
-      if (native === null) sectionNamed(host, sectionId);
+      if (native === null) ownSection(host, sectionId, "deleted");
       const members = membersOf(host, sectionId);
       host.store.transaction(() => {
         for (const record of members) place(host, record, null);
@@ -137,16 +148,21 @@ export const sectionMethods: readonly Method[] = [
         const before = beforeThreadId != null && host.owns(beforeThreadId) ? null : beforeThreadId;
         return new RawJson(await native.ask("thread/section/move", { ...params, beforeThreadId: before }));
       }
-      const known = await storedThread(host, threadId);
+      const before = beforeThreadId == null ? null : parseThreadId(beforeThreadId, "before thread id");
+      const id = parseThreadId(threadId);
+      demandKept(host, id, "section moves");
+      if ((await host.threads.find(id)) === null) throw invalidRequest(`thread not found: ${id}`);
+      const known = await storedThread(host, id);
       const { record } = known;
-      if (record.harness === null) throw invalidRequest(`no rollout found for thread id ${record.id}`);
       if (sectionId === null) {
         changeRecord(known, { section: null }, host);
       } else {
-        const section = native === null ? sectionNamed(host, sectionId) : await nativeSection(native, sectionId);
-        const others = membersOf(host, sectionId).filter(({ id }) => id !== record.id);
-        const found = beforeThreadId == null ? others.length : others.findIndex(({ id }) => id === beforeThreadId);
-        if (found === -1 && native === null) throw invalidRequest(`thread ${beforeThreadId ?? ""} is not in section ${sectionId}`);
+        if (before === record.id) throw invalidRequest(`thread ${record.id} cannot be moved before itself`);
+        const section = native === null ? allSections(host).find((each) => each.id === sectionId) : await nativeSection(native, sectionId);
+        if (section === undefined) throw invalidRequest(`section ${sectionId} does not exist`);
+        const others = membersOf(host, sectionId).filter((other) => other.id !== record.id);
+        const found = before === null ? others.length : others.findIndex((other) => other.id === before);
+        if (found === -1 && native === null) throw invalidRequest(`before thread ${before ?? ""} is not in section ${sectionId}`);
         // Before one of the real server's: they all stand before ours.
         const at = Math.max(found, 0);
         const enteredAt = record.section?.id === sectionId ? record.section.enteredAt : host.now();

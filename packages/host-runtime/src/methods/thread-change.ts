@@ -1,4 +1,4 @@
-import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
+import { ErrorCode, invalidRequest, notSupported, WireError } from "@foldcast/protocol-core/wire";
 import { ThreadIdParams, ThreadShellCommandParams, ThreadMetadataUpdateParams, ThreadNameSetParams, ThreadReadStateUpdateParams, ThreadSettingsUpdateParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import { Reply } from "../rpc/reply.ts";
@@ -11,7 +11,7 @@ import { toWireThread } from "../threads/wire-thread.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 import { parseThreadId } from "./thread-id.ts";
-import { loadedThread, readableThread, storedThread } from "./thread-lookup.ts";
+import { demandKept, loadedThread, readableThread, storedThread } from "./thread-lookup.ts";
 import { prepareTurn } from "./turns.ts";
 
 /** Changes the record of a thread whether it is loaded or not. */
@@ -23,6 +23,25 @@ export function changeRecord(known: KnownThread, members: Partial<ThreadRecord>,
   const record = { ...rowOf(host.store, known.record), ...members };
   host.store.saveThread(record);
   return record;
+}
+
+/** One that was put away is no thread to rename, or to put away again. */
+function demandPresent({ record }: KnownThread): void {
+  if (record.archived) throw invalidRequest(`no rollout found for thread id ${record.id}`);
+}
+
+type GitInfo = NonNullable<ThreadRecord["gitInfo"]>;
+const GIT_MEMBERS = ["sha", "branch", "originUrl"] as const;
+
+/** The git members after a change: null takes one away, and none at all is no git information. */
+function gitInfoAfter(old: GitInfo | null, change: { [name in keyof GitInfo]?: string | null | undefined }): GitInfo | null {
+  const named = GIT_MEMBERS.filter((name) => change[name] !== undefined);
+  if (named.length === 0) throw invalidRequest("gitInfo must include at least one field");
+  const empty = named.find((name) => change[name]?.trim() === "");
+  if (empty !== undefined) throw invalidRequest(`gitInfo.${empty} must not be empty`);
+  const info: GitInfo = { sha: null, branch: null, originUrl: null, ...old };
+  for (const name of named) info[name] = change[name]?.trim() ?? null;
+  return GIT_MEMBERS.every((name) => info[name] === null) ? null : info;
 }
 
 async function unload(known: KnownThread, host: Host): Promise<void> {
@@ -37,10 +56,11 @@ export const threadChangeMethods: readonly Method[] = [
     params: ThreadNameSetParams,
     async handler({ threadId, name }, { host }) {
       const id = parseThreadId(threadId);
-      if (host.threads.loaded(id)?.record.ephemeral === true) throw invalidRequest(`ephemeral thread does not support metadata updates: ${id}`);
+      demandKept(host, id, "metadata updates");
       const trimmed = name.trim();
       if (trimmed === "") throw invalidRequest("thread name must not be empty");
       const known = await storedThread(host, threadId);
+      demandPresent(known);
       changeRecord(known, { name: trimmed }, host);
       return new Reply({}, () => host.broadcast("thread/name/updated", { threadId: id, threadName: trimmed }));
     },
@@ -50,10 +70,12 @@ export const threadChangeMethods: readonly Method[] = [
     params: ThreadIdParams,
     async handler({ threadId }, { host }) {
       const known = await storedThread(host, threadId, "session id");
+      demandPresent(known);
       const { id } = known.record;
-      if (known.record.harness === null) throw invalidRequest(`no rollout found for thread id ${id}`);
       await unload(known, host);
-      host.store.saveThread({ ...(known.actor?.record ?? rowOf(host.store, known.record)), archived: true });
+      const { record, settings } = known.actor ?? { record: rowOf(host.store, known.record), settings: null };
+      // Before its first turn a thread's model is among its settings only.
+      host.store.saveThread({ ...record, model: record.model ?? settings?.model ?? null, archived: true });
       return new Reply({}, () => host.broadcast("thread/archived", { threadId: id }));
     },
   }),
@@ -72,10 +94,12 @@ export const threadChangeMethods: readonly Method[] = [
     owner: "thread",
     params: ThreadIdParams,
     async handler({ threadId }, { host }) {
+      const isEphemeral = host.threads.loaded(parseThreadId(threadId))?.record.ephemeral === true;
+      if (isEphemeral) throw invalidRequest(`thread is not persisted and cannot be deleted: ${parseThreadId(threadId)}`);
       const known = await storedThread(host, threadId);
       const { id } = known.record;
+      await unload(known, host);
       const { harness, nativeSessionId } = known.actor?.record ?? known.record;
-      await host.threads.unload(id);
       host.store.deleteThread(id);
       // The harness's file stays: it may hold the only record of that work, and its program still lists it.
       if (harness !== null && nativeSessionId !== null) host.store.hideSession({ harness, nativeSessionId });
@@ -87,17 +111,13 @@ export const threadChangeMethods: readonly Method[] = [
     params: ThreadMetadataUpdateParams,
     experimentalFields: ["projectId", "daybreakEnabled"],
     async handler({ threadId, gitInfo, projectId, daybreakEnabled }, { host }) {
-      if (gitInfo == null && projectId === undefined && daybreakEnabled == null) throw invalidRequest("thread metadata update must include at least one field");
+      const id = parseThreadId(threadId);
+      if (gitInfo == null && projectId == null && daybreakEnabled == null) throw invalidRequest("thread metadata update must include at least one field");
+      if (gitInfo != null) gitInfoAfter(null, gitInfo);
+      demandKept(host, id, "metadata updates");
       if (projectId != null) throw notSupported("thread/metadata/update.projectId", "foldcast keeps no projects");
       const known = await storedThread(host, threadId);
-      const old = known.record.gitInfo;
-      const record = gitInfo == null ? known.record : changeRecord(known, {
-        gitInfo: {
-          sha: gitInfo.sha === undefined ? (old?.sha ?? null) : gitInfo.sha,
-          branch: gitInfo.branch === undefined ? (old?.branch ?? null) : gitInfo.branch,
-          originUrl: gitInfo.originUrl === undefined ? (old?.originUrl ?? null) : gitInfo.originUrl,
-        },
-      }, host);
+      const record = gitInfo == null ? known.record : changeRecord(known, { gitInfo: gitInfoAfter(known.record.gitInfo, gitInfo) }, host);
       return { thread: known.actor?.toWire() ?? toWireThread(record, null) };
     },
   }),
@@ -128,9 +148,10 @@ export const threadChangeMethods: readonly Method[] = [
   method("thread/shellCommand", {
     owner: "thread",
     params: ThreadShellCommandParams,
-    handler({ threadId, command }, { host }) {
-      loadedThread(host, threadId);
+    handler({ threadId, command, timeoutMs }, { host }) {
       if (command.trim() === "") throw invalidRequest("command must not be empty");
+      if (timeoutMs != null && timeoutMs < 0) throw new WireError(ErrorCode.invalidParams, `thread/shellCommand timeoutMs must be non-negative, got ${timeoutMs}`);
+      loadedThread(host, threadId);
       throw notSupported("thread/shellCommand", "foldcast runs no commands of its own, only those of a harness");
     },
   }),

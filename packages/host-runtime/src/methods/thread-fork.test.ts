@@ -100,11 +100,32 @@ test("a thread of which nothing is left goes on in a new session", async () => {
   expect((await history(threadId)).texts).toEqual(["echo: anew"]);
 });
 
-test("a running turn cannot be taken out", async () => {
+test("a running turn is interrupted for a revert, and nothing that waits begins in its place", async () => {
   adapter.script = (session, input, key) => session.begin(key, input);
-  await client.call("turn/start", { threadId, input: text("long") });
-  expect((await client.request("thread/revert", { threadId, beforeTurnId: turnIds[0] })).error?.message).toBe("a turn is in progress");
-  expect((await history(threadId)).ids.slice(0, 3)).toEqual(turnIds);
+  const running = (await client.call("turn/start", { threadId, input: text("long") })).turn.id;
+  await client.notice("turn/started", ({ params }) => params.turn.id === running);
+  await client.call("thread/queue/add", { threadId, input: text("later"), clientUserMessageId: "later" });
+  expect((await client.request("thread/revert", { threadId, beforeTurnId: "nope" })).error?.message).toBe("turn not found: nope");
+  client.frames.length = 0;
+  await client.call("thread/revert", { threadId, beforeTurnId: turnIds[1] });
+  await client.notice("thread/reverted");
+  const answer = client.frames.findIndex((frame) => !("method" in frame));
+  const ended = client.frames.findIndex((frame) => frame["method"] === "turn/completed");
+  expect([ended !== -1, ended < answer]).toEqual([true, true]);
+  expect(client.of("turn/completed")[0]!.params.turn).toMatchObject({ id: running, status: "interrupted" });
+  expect((await history(threadId)).ids).toEqual(turnIds.slice(0, 1));
+  expect((await client.call("thread/queue/list", { threadId })).data).toHaveLength(1);
+  expect(client.of("turn/started")).toEqual([]);
+});
+
+test("what nobody has read yet is no turn that was taken out", async () => {
+  const unread = async (): Promise<unknown> => (await client.call("thread/read", { threadId })).readState.firstUnread;
+  await client.call("thread/revert", { threadId, beforeTurnId: turnIds[2] });
+  expect(await unread()).toEqual({ type: "turn", turnId: turnIds[0] });
+  client.frames.length = 0;
+  await client.call("thread/revert", { threadId, beforeTurnId: turnIds[0] });
+  expect(client.of("thread/readState/changed")[0]!.params.readState.firstUnread).toBeNull();
+  expect(await unread()).toBeNull();
 });
 
 test("a harness that cannot copy a session says so, and its failed last turn can still be taken back", async () => {

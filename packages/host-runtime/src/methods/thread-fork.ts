@@ -15,7 +15,7 @@ import type { KnownThread } from "../threads/registry.ts";
 import { initialSettings, openingSettings, toOpeningAnswer } from "../threads/settings.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
-import { storedThread } from "./thread-lookup.ts";
+import { loadedOrStored, openThread } from "./thread-lookup.ts";
 import { NO_TURNS, threadResult, writeTurns } from "./whole-thread.ts";
 
 function demandFork(adapter: HarnessAdapter, request: string): void {
@@ -25,7 +25,7 @@ function demandFork(adapter: HarnessAdapter, request: string): void {
 /** How many turns stay before the one that is named; `through` keeps that one too. */
 function countUpTo(list: TurnList, turnId: string, through: boolean): number {
   const at = list.ids.indexOf(turnId);
-  if (at === -1) throw invalidRequest(`turn ${turnId} not found in thread ${list.threadId}`);
+  if (at === -1) throw invalidRequest(`turn not found: ${turnId}`);
   return through ? at + 1 : at;
 }
 
@@ -37,12 +37,11 @@ function copyOf(known: KnownThread, { saved }: Cut): { nativeSessionId: string; 
 }
 
 async function forkThread(params: ThreadForkParams, host: Host, connection: Connection): Promise<Reply> {
-  const known = await storedThread(host, params.threadId);
+  const known = await openThread(host, params.threadId, "session id");
   const { record } = known;
-  if (record.harness === null) throw invalidRequest(`no rollout found for thread id ${record.id}`);
-  if (params.lastTurnId != null && params.beforeTurnId != null) throw invalidRequest("lastTurnId and beforeTurnId cannot be combined");
-  const adapter = await host.catalogue.adapter(record.harness);
-  demandFork(adapter, "thread/fork");
+  if (params.lastTurnId != null && params.beforeTurnId != null) throw invalidRequest("`beforeTurnId` cannot be combined with `lastTurnId`");
+  // Before its first turn there is nothing to copy: the fork is one more thread like it.
+  if (record.harness !== null) demandFork(await host.catalogue.adapter(record.harness), "thread/fork");
   // A client names the model that it shows, which may be none of ours; then the thread's own goes on.
   const named = params.model == null || (await host.catalogue.model(params.model)) === undefined ? null : await resolveModel(host, params.model, record.harness);
   const viewer = host.viewerOf(connection);
@@ -68,14 +67,14 @@ async function forkThread(params: ThreadForkParams, host: Host, connection: Conn
   });
   try {
     if (copy !== null) {
-      await actor.bind(record.harness);
+      await actor.bind(record.harness!);
       await actor.continueFrom(copy, cut.kept);
       if (!actor.record.ephemeral) carryTurns(host.store, record.id, actor.id, cut);
     }
     const forked = await host.threads.turns({ record: actor.record, actor }, viewer);
     const turns = params.excludeTurns === true ? NO_TURNS : await writeTurns(forked);
     actor.feed.add(connection);
-    return new Reply(threadResult({ thread: actor.toWire(), ...toOpeningAnswer(settings, settings.model ?? record.harness) }, turns), () => {
+    return new Reply(threadResult({ thread: actor.toWire(), ...toOpeningAnswer(settings, settings.model ?? record.harness ?? "none") }, turns), () => {
       host.broadcast("thread/started", { thread: actor.toWire() });
     });
   } catch (error) {
@@ -85,24 +84,31 @@ async function forkThread(params: ThreadForkParams, host: Host, connection: Conn
   }
 }
 
-/** Takes the turns from `beforeTurnId` on out of the thread. Files on disk stay as they are, as with Codex 0.171. */
-async function revert(known: KnownThread, request: string, host: Host, connection: Connection, countOf: (list: TurnList) => number): Promise<{ actor: ThreadActor; list: LongTurnList }> {
-  const { record } = known;
-  if (record.harness === null) throw invalidRequest(`no rollout found for thread id ${record.id}`);
-  const actor = await host.threads.load(known);
-  if (actor.run !== null) throw invalidRequest("a turn is in progress");
-  const now = { record: actor.record, actor };
+/**
+ * Takes the turns from the `countOf`-th on out of the thread; as with Codex 0.171 a running one is interrupted for it. Files
+ * on disk stay as they are.
+ */
+async function revert(threadId: string, request: string, host: Host, connection: Connection, countOf: (list: TurnList) => number): Promise<{ actor: ThreadActor; list: LongTurnList }> {
+  const actor = await host.threads.load(await loadedOrStored(host, threadId));
   const viewer = host.viewerOf(connection);
-  const list = await host.threads.turns(now, viewer);
+  const turnsNow = (): Promise<LongTurnList> => host.threads.turns({ record: actor.record, actor }, viewer);
+  // What cannot be done is refused before anything is interrupted for it.
+  countOf(await turnsNow());
+  const adapter = actor.record.harness === null ? null : await host.catalogue.adapter(actor.record.harness);
+  if (actor.run !== null && adapter !== null) demandFork(adapter, request);
+  await actor.interruptAlone();
+  const now = { record: actor.record, actor };
+  const list = await turnsNow();
   const cut = cutAt(list.ids, countOf(list), await host.threads.savedTurns(now));
   if (cut.shortens) {
-    demandFork(await host.catalogue.adapter(record.harness), request);
+    demandFork(adapter!, request);
     await actor.continueFrom(copyOf(now, cut), cut.kept);
   } else {
     actor.dropKept(cut.kept);
   }
   carryTurns(host.store, actor.id, actor.id, cut);
-  return { actor, list: await host.threads.turns({ record: actor.record, actor }, viewer) };
+  if (actor.readState.keep([...cut.kept])) host.broadcast("thread/readState/changed", { threadId: actor.id, readState: actor.readState.toWire() });
+  return { actor, list: await turnsNow() };
 }
 
 export const threadForkMethods: readonly Method[] = [
@@ -119,8 +125,7 @@ export const threadForkMethods: readonly Method[] = [
     owner: "thread",
     params: ThreadRevertParams,
     async handler({ threadId, beforeTurnId }, { host, connection }) {
-      const known = await storedThread(host, threadId);
-      const { actor, list } = await revert(known, "thread/revert", host, connection, (turns) => countUpTo(turns, beforeTurnId, false));
+      const { actor, list } = await revert(threadId, "thread/revert", host, connection, (turns) => countUpTo(turns, beforeTurnId, false));
       const [newest] = await list.take(Math.max(list.ids.length - 1, 0), list.ids.length);
       const cursors = newestCursors(actor.id, newest);
       return new Reply({ thread: actor.toWire(), turnsBackwardsCursor: cursors.turns, itemsBackwardsCursor: cursors.items }, () => {
@@ -134,8 +139,7 @@ export const threadForkMethods: readonly Method[] = [
     params: ThreadRollbackParams,
     async handler({ threadId, numTurns }, { host, connection }) {
       if (numTurns === 0) throw invalidRequest("numTurns must be at least 1");
-      const known = await storedThread(host, threadId);
-      const { actor, list } = await revert(known, "thread/rollback", host, connection, ({ ids }) => Math.max(ids.length - numTurns, 0));
+      const { actor, list } = await revert(threadId, "thread/rollback", host, connection, ({ ids }) => Math.max(ids.length - numTurns, 0));
       return new Reply(threadResult({ thread: actor.toWire() }, await writeTurns(list)), () => host.broadcast("thread/reverted", { threadId: actor.id }));
     },
   }),

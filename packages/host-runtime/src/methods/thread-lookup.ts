@@ -20,6 +20,28 @@ export async function readableThread(host: Host, threadId: string): Promise<Know
   return known;
 }
 
+/** A stored thread that may go on: one that was put away has to be taken out again first, as with Codex 0.171. */
+export async function openThread(host: Host, threadId: string, what?: string): Promise<KnownThread> {
+  const known = await storedThread(host, threadId, what);
+  const { id, archived } = known.record;
+  if (archived) throw invalidRequest(`session ${id} is archived. Run \`codex unarchive ${id}\` to unarchive it first.`);
+  return known;
+}
+
+/** The same for what the real server does with loaded threads only, and says so; here any that can be loaded will do. */
+export async function loadedOrStored(host: Host, threadId: string): Promise<KnownThread> {
+  const id = parseThreadId(threadId);
+  const known = await host.threads.find(id);
+  if (known === null || known.record.ephemeral || known.record.archived) throw invalidRequest(`thread not found: ${id}`);
+  return known;
+}
+
+/** Refuses what Codex 0.171 does not do for ephemeral threads, in its own words. */
+export function demandKept(host: Host, threadId: string, what: string): void {
+  const id = parseThreadId(threadId);
+  if (host.threads.loaded(id)?.record.ephemeral === true) throw invalidRequest(`ephemeral thread does not support ${what}: ${id}`);
+}
+
 /** A thread whose record can be changed: one that is loaded, stored or found, and not ephemeral. */
 export async function storedThread(host: Host, threadId: string, what?: string): Promise<KnownThread> {
   const id = parseThreadId(threadId, what);

@@ -9,7 +9,7 @@ import type { KnownThread } from "../threads/registry.ts";
 import { initialSettings, openingSettings, toOpeningAnswer, toResumeAnswer } from "../threads/settings.ts";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
-import { storedThread } from "./thread-lookup.ts";
+import { openThread } from "./thread-lookup.ts";
 import { NO_TURNS, threadResult, writeTurns } from "./whole-thread.ts";
 import { parseThreadId } from "./thread-id.ts";
 
@@ -64,7 +64,8 @@ async function resumeThread(known: KnownThread, params: ThreadResumeParams, host
       if (usage.latest !== null && usageTurnId !== null) {
         connection.notify("thread/tokenUsage/updated", { threadId: actor.id, turnId: usageTurnId, tokenUsage: usage.latest });
       }
-      connection.notify("thread/goal/cleared", { threadId: actor.id });
+      // Measured: all who watch are told, not only who comes.
+      actor.feed.notify("thread/goal/cleared", { threadId: actor.id });
       actor.feed.release(connection);
       host.interactions.replay(actor.id, connection);
       // What waited when the server went down is sent now, before the eyes of who opened the thread.
@@ -90,7 +91,7 @@ export const threadOpenMethods: readonly Method[] = [
     owner: "thread",
     params: ThreadResumeParams,
     experimentalFields: ["history", "path", "runtimeWorkspaceRoots", "permissions", "initialTurnsPage"],
-    handler: async (params, { host, connection }) => resumeThread(await storedThread(host, params.threadId), params, host, connection),
+    handler: async (params, { host, connection }) => resumeThread(await openThread(host, params.threadId, "session id"), params, host, connection),
   }),
   method("thread/unsubscribe", {
     owner: "thread",

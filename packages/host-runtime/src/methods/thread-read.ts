@@ -1,4 +1,4 @@
-import { invalidRequest, notSupported } from "@foldcast/protocol-core/wire";
+import { ErrorCode, invalidRequest, notSupported, WireError } from "@foldcast/protocol-core/wire";
 import { PageParams, ThreadIdParams, ThreadItemsListParams, ThreadItemsReadParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import { decodePlace, START } from "../native/cursors.ts";
@@ -30,6 +30,15 @@ function hasUnknownFilter(params: Readonly<Record<string, unknown>>): boolean {
 }
 /** Of Codex 0.171, and without a meaning for threads of ours. */
 const LIST_OPTIONS = new Set(["useStateDbOnly", "includeAttachedThreads", "currentAccountOnly"]);
+
+/** Measured: in a list of ids a wrong one is a wrong parameter, with a code of its own. */
+function demandThreadIds(ids: readonly string[] | null | undefined, what: string): void {
+  try {
+    for (const id of ids ?? []) parseThreadId(id, what);
+  } catch (error) {
+    throw error instanceof WireError ? new WireError(ErrorCode.invalidParams, error.message) : error;
+  }
+}
 
 function loadedPage(host: Host, cursor: string | null, limit: number | null): { data: string[]; hasMore: boolean } {
   const ids = host.threads.loadedIds.toSorted();
@@ -81,6 +90,10 @@ export const threadReadMethods: readonly Method[] = [
       const { parentThreadId, ancestorThreadId } = params;
       if (parentThreadId != null) parseThreadId(parentThreadId, "parent thread id");
       if (ancestorThreadId != null) parseThreadId(ancestorThreadId, "ancestor thread id");
+      if (parentThreadId != null && ancestorThreadId != null) throw invalidRequest("parentThreadId and ancestorThreadId are mutually exclusive");
+      if (params.attachedToThreadId != null) parseThreadId(params.attachedToThreadId, "attached thread parent id");
+      demandThreadIds(params.includedThreadIds, "included thread id");
+      demandThreadIds(params.excludedThreadIds, "excluded thread id");
       const wireOf = (record: ThreadRecord): object => host.threads.loaded(record.id)?.toWire() ?? toWireThread(record, null);
       const readStates = (ids: readonly string[]): Record<string, object> => Object.fromEntries(ids.flatMap((id) => {
         const state = host.threads.loaded(id)?.readState.toWire();
@@ -155,7 +168,7 @@ export const threadReadMethods: readonly Method[] = [
     params: ThreadItemsReadParams,
     experimental: true,
     async handler({ threadId, turnId, itemIds }, { host, connection }) {
-      if (itemIds.length === 0 || itemIds.length > MAX_ITEM_IDS) throw invalidRequest(`itemIds must contain 1 to ${MAX_ITEM_IDS} ids`);
+      if (itemIds.length === 0 || itemIds.length > MAX_ITEM_IDS) throw invalidRequest(`itemIds must contain 1 to ${MAX_ITEM_IDS} IDs`);
       const known = await host.threads.find(parseThreadId(threadId));
       if (known === null || known.record.ephemeral || !isMaterialized(known)) throw notSupported("thread/items/read");
       const list = await host.threads.turns(known, host.viewerOf(connection));

@@ -108,10 +108,12 @@ export const turnMethods: readonly Method[] = [
     experimentalFields: ["responsesapiClientMetadata", "responsesapiClientMetadataPatch", "additionalContext"],
     async handler(params, { host, connection }) {
       const actor = loadedThread(host, params.threadId);
+      if (params.expectedTurnId === "") throw invalidRequest("expectedTurnId must not be empty");
       const { run } = actor;
       if (run === null) throw invalidRequest("no active turn to steer");
       if (params.expectedTurnId !== run.id) throw invalidRequest(`expected active turn id \`${params.expectedTurnId}\` but found \`${run.id}\``);
       const input = threadInput(params, connection);
+      if (input.input.length === 0) throw invalidRequest("input must not be empty");
       const command = typedAnswer(input);
       const complaint = command === null ? null : takeTyped(actor, command, input, host, connection);
       if (complaint !== null) throw invalidRequest(complaint);
@@ -125,8 +127,11 @@ export const turnMethods: readonly Method[] = [
     handler(params, { host }) {
       const actor = loadedThread(host, params.threadId);
       const { run } = actor;
+      // Measured: without an id it is whatever runs, and nothing is no error.
+      const isAny = params.turnId === "";
+      if (run === null && isAny) return {};
       if (run === null) throw invalidRequest("no active turn to interrupt");
-      if (params.turnId !== run.id) throw invalidRequest(`expected active turn id ${params.turnId} but found ${run.id}`);
+      if (!isAny && params.turnId !== run.id) throw invalidRequest(`expected active turn id ${params.turnId} but found ${run.id}`);
       return new Reply({}, () => {
         if (actor.run === run) actor.interrupt();
       });

@@ -16,6 +16,7 @@ const queuedInput = z.object({
   clientId: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   origin,
+  byClient: z.literal(true).exactOptional(),
 });
 
 const threadRecord = z.object({

@@ -59,6 +59,8 @@ export interface QueuedInput {
   /** The client's own, kept for it. */
   metadata: Record<string, unknown> | null;
   origin?: InputOrigin;
+  /** A client put it into the queue by itself; absent for what was meant for a turn that could not take it. */
+  byClient?: true;
 }
 
 /** A session in its harness's own words. */

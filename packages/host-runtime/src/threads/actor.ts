@@ -60,7 +60,8 @@ export class ThreadActor {
   #compactNext = false;
   /** Nothing new begins any more. */
   #closed = false;
-  #onIdle: (() => void) | null = null;
+  /** Wait for the end of the running turn. */
+  readonly #onTurnOver: (() => void)[] = [];
   /** Goes up whenever a turn begins or ends: what was read of the history before may be out of date then. */
   #version = 0;
 
@@ -275,6 +276,16 @@ export class ThreadActor {
     });
   }
 
+  /** Ends the running turn, and begins nothing that waits in its place. Resolves when it is over. */
+  async interruptAlone(): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    run.endsAlone = true;
+    const over = new Promise<void>((resolve) => this.#onTurnOver.push(resolve));
+    this.interrupt();
+    await over;
+  }
+
   /**
    * Goes on in a copy of a saved session, which ends with the given turn; with none, in a new session of its own. For
    * forks and reverts. `kept` are the turns that the thread still has. Rejects, with nothing changed, while a turn runs
@@ -310,10 +321,7 @@ export class ThreadActor {
   /** Interrupts the running turn and starts no other; what waits stays kept. Resolves when no turn runs. */
   async drain(): Promise<void> {
     this.#closed = true;
-    if (this.#run === null) return;
-    const ended = new Promise<void>((resolve) => (this.#onIdle = resolve));
-    this.interrupt();
-    await ended;
+    await this.interruptAlone();
   }
 
   /** Lets go of the harness; a running turn ends as interrupted. Never rejects. */
@@ -403,7 +411,10 @@ export class ThreadActor {
   }
 
   #adopt(event: Extract<HarnessEvent, { type: "turn.started" }>): TurnRun {
-    if (this.#run !== null) this.#endRun(this.#run, { status: "cancelled", reason: "superseded" });
+    if (this.#run !== null) {
+      this.#run.endsAlone = true;
+      this.#endRun(this.#run, { status: "cancelled", reason: "superseded" });
+    }
     this.#services.interactions.turnBegins(this.id);
     this.#run = this.#newRun({ input: event.input, clientId: event.clientId ?? null });
     this.#run.handedOver = true;
@@ -501,9 +512,20 @@ export class ThreadActor {
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
     if (!this.#closed || run.handedOver) this.#sent(run);
-    const next = this.#compactNext && !this.#closed ? this.#acceptCompaction() : this.startQueued();
+    const next = this.#compactNext && !this.#closed ? this.#acceptCompaction() : this.#nextQueued(run);
     next?.begin();
-    this.#onIdle?.();
+    for (const resolve of this.#onTurnOver.splice(0)) resolve();
+  }
+
+  /**
+   * What begins by itself after this turn. As with Codex 0.171 nothing of a client's own queue does after an interrupt: it
+   * waits for the end of a later turn. What was meant for the turn that was interrupted goes on.
+   */
+  #nextQueued(run: TurnRun): AcceptedTurn | null {
+    if (run.endsAlone) return null;
+    if (!run.cancelRequested) return this.startQueued();
+    const meant = this.queue.entries.find(({ byClient }) => byClient !== true);
+    return meant === undefined ? null : this.startQueued(meant.id);
   }
 
   #sent(run: TurnRun): void {

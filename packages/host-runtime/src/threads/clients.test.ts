@@ -140,16 +140,63 @@ describe("names, archive, delete", () => {
     expect((await one.request("thread/read", { threadId })).error?.message).toBe(`thread not loaded: ${threadId}`);
   });
 
-  test("an archived thread resumes with its turns; its session is continued", async () => {
+  test("an archived thread can be read and not resumed; taken out again it goes on in its session, with its turns", async () => {
     await one.call("turn/start", { threadId, input: text("go") });
     await one.turnsCompleted(1);
     await one.call("thread/archive", { threadId });
     expect(setup.adapter.sessions[0]!.closed).toBe(true);
+    const refused = `session ${threadId} is archived. Run \`codex unarchive ${threadId}\` to unarchive it first.`;
+    for (const method of ["thread/resume", "thread/fork", "thread/queue/list"]) expect((await one.request(method, { threadId })).error?.message).toBe(refused);
+    for (const method of ["thread/archive", "thread/name/set"]) expect((await one.request(method, { threadId, name: "x" })).error?.message).toBe(`no rollout found for thread id ${threadId}`);
+    expect((await one.request("thread/revert", { threadId, beforeTurnId: "x" })).error?.message).toBe(`thread not found: ${threadId}`);
+    expect((await one.call("thread/read", { threadId, includeTurns: true })).thread.turns).toHaveLength(1);
+    await one.call("thread/unarchive", { threadId });
     const { thread } = await one.call("thread/resume", { threadId });
     expect(thread.turns).toHaveLength(1);
     await one.call("turn/start", { threadId, input: text("again") });
     await one.turnsCompleted(2);
     expect(setup.adapter.sessions[1]!.request.kind).toBe("resume");
+  });
+});
+
+describe("a thread before its first turn", () => {
+  test("can be put away, taken out, forked, and moved, as one with turns", async () => {
+    await one.call("thread/settings/update", { threadId, model: "fake/two" });
+    await one.call("thread/archive", { threadId });
+    await one.notice("thread/status/changed", ({ params }) => params.status.type === "notLoaded");
+    expect((await one.call("thread/list", { archived: true })).data.map(({ id }) => id)).toEqual([threadId]);
+    expect((await one.call("thread/unarchive", { threadId })).thread).toMatchObject({ id: threadId, status: { type: "notLoaded" }, model: "fake/two" });
+    expect((await one.call("thread/list", {})).data).toEqual([]);
+    await one.call("thread/section/move", { threadId, sectionId: null });
+    expect((await one.request("thread/fork", { threadId, lastTurnId: "nope" })).error?.message).toBe("turn not found: nope");
+    const fork = (await one.call("thread/fork", { threadId })).thread;
+    expect(fork).toMatchObject({ forkedFromId: threadId, turns: [], model: "fake/two" });
+    expect((await one.request("thread/revert", { threadId: fork.id, beforeTurnId: "nope" })).error?.message).toBe("turn not found: nope");
+    await one.call("turn/start", { threadId: fork.id, input: text("go") });
+    await one.turnsCompleted(1);
+    expect(setup.adapter.sessions[0]!.request.options.model).toBe("two");
+  });
+
+  test("that is ephemeral is refused in Codex's words what it does only for others", async () => {
+    const { id } = (await one.call("thread/start", { cwd: "/w", ephemeral: true })).thread;
+    const refusal = async (method: string, params: object): Promise<string | undefined> => (await one.request(method, { threadId: id, ...params })).error?.message;
+    expect(await refusal("thread/delete", {})).toBe(`thread is not persisted and cannot be deleted: ${id}`);
+    expect(await refusal("thread/metadata/update", { gitInfo: { branch: "b" } })).toBe(`ephemeral thread does not support metadata updates: ${id}`);
+    expect(await refusal("thread/section/move", { sectionId: null })).toBe(`ephemeral thread does not support section moves: ${id}`);
+    expect(await refusal("thread/queue/list", {})).toBe(`ephemeral thread does not support queued submissions: ${id}`);
+    expect(await refusal("thread/queue/add", { input: text("q"), clientUserMessageId: "q" })).toBe(`ephemeral thread does not support queued submissions: ${id}`);
+  });
+});
+
+describe("git information", () => {
+  test("is taken away member by member, and is none when all are gone", async () => {
+    const update = (gitInfo: object) => one.request("thread/metadata/update", { threadId, gitInfo });
+    const after = async (gitInfo: object): Promise<unknown> => ((await update(gitInfo)).result?.thread as unknown as { gitInfo: unknown }).gitInfo;
+    expect(await after({ branch: " main ", sha: "1" })).toEqual({ sha: "1", branch: "main", originUrl: null });
+    expect(await after({ sha: null })).toEqual({ sha: null, branch: "main", originUrl: null });
+    expect((await update({})).error?.message).toBe("gitInfo must include at least one field");
+    expect((await update({ branch: " " })).error?.message).toBe("gitInfo.branch must not be empty");
+    expect(await after({ branch: null })).toBeNull();
   });
 });
 

@@ -62,10 +62,9 @@ export class InputQueue {
     return true;
   }
 
-  /** Puts these first, in this order; what is not named stays behind them. */
+  /** Puts all that waits into this order. */
   reorder(ids: readonly string[]): void {
-    const placeOf = ({ id }: QueuedInput): number => (ids.includes(id) ? ids.indexOf(id) : ids.length);
-    const sorted = this.#entries.toSorted((a, b) => placeOf(a) - placeOf(b));
+    const sorted = this.#entries.toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
     const { store, threadId } = this.#options;
     store?.transaction(() => {
       for (const { id } of sorted) store.deleteQueued(threadId, id);

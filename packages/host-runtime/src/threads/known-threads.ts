@@ -19,14 +19,14 @@ export class KnownThreads {
     this.#saved = saved;
   }
 
-  /** Threads that may be listed: those that have had a turn. In no particular order. */
+  /** Threads that may be listed: those that have had a turn, or were put away. In no particular order. */
   async records(): Promise<ThreadRecord[]> {
     const found = await this.#saved.records();
     const taken = new Set<string>();
     const records: ThreadRecord[] = [];
     for (const row of this.#store.threads()) {
-      if (row.harness === null) continue;
-      if (row.nativeSessionId !== null) taken.add(nativeKey(row.harness, row.nativeSessionId));
+      if (row.harness === null && !row.archived) continue;
+      if (row.harness !== null && row.nativeSessionId !== null) taken.add(nativeKey(row.harness, row.nativeSessionId));
       records.push(this.#asSeen(row));
     }
     for (const { harness, nativeSessionId } of this.#store.hiddenSessions()) taken.add(nativeKey(harness, nativeSessionId));

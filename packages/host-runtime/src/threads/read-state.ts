@@ -23,6 +23,16 @@ export class ReadState {
     this.#revision = this.#newId();
   }
 
+  /** Of the turns only these are left, oldest first. False when that changes nothing. */
+  keep(turnIds: readonly string[]): boolean {
+    const isThere = (id: string | null): boolean => id === null || turnIds.includes(id);
+    if (isThere(this.#firstUnread) && isThere(this.#lastTurn)) return false;
+    if (!isThere(this.#firstUnread)) this.#firstUnread = null;
+    this.#lastTurn = turnIds.at(-1) ?? null;
+    this.#revision = this.#newId();
+    return true;
+  }
+
   /** Refused when the client saw an older state, with the present one in the error, as the real server does. */
   set(operation: string, expectedRevision: string): WireReadState {
     if (expectedRevision !== this.#revision) {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -204,6 +204,20 @@ describe("sessions that a harness keeps on this machine", () => {
     expect(reads).toEqual([join(home, "sessions", "one.json")]);
   });
 
+  test("a file that could not be read is looked at again when its rights have changed", async () => {
+    save("one");
+    const file = save("two");
+    await start();
+    const { history } = setup.adapter;
+    const peek = history.peek!.bind(history);
+    Object.assign(history, { peek: (path: string) => ((statSync(path).mode & 0o400) === 0 ? Promise.reject(new Error("EACCES")) : peek(path)) });
+    chmodSync(file, 0o000);
+    expect(await listed()).toEqual([idOf("one")]);
+    chmodSync(file, 0o600);
+    expect((await listed()).toSorted()).toEqual([idOf("one"), idOf("two")].toSorted());
+    expect(reads).toEqual([join(home, "sessions", "one.json"), file]);
+  });
+
   test("of a long first look that never ends, the next process has what was seen", async () => {
     for (let at = 0; at < 12; at += 1) save(`s${at}`);
     await start();
@@ -216,6 +230,20 @@ describe("sessions that a harness keeps on this machine", () => {
     await restart();
     expect(await listed()).toHaveLength(12);
     expect(reads.length).toBeLessThan(12);
+  });
+
+  test.each([[1, 0], [60_000, 1]])("a list waits %d ms for a first look and shows %d of one session then", async (firstPatienceMs, expected) => {
+    save("one");
+    await start({ firstPatienceMs });
+    const { history } = setup.adapter;
+    const peek = history.peek!.bind(history);
+    let look = (): void => undefined;
+    const looked = new Promise<void>((resolve) => (look = resolve));
+    Object.assign(history, { peek: async (file: string) => (await looked, peek(file)) });
+    const list = client.call("thread/list", {});
+    if (expected > 0) look();
+    expect((await list).data).toHaveLength(expected);
+    look();
   });
 
   test("a long first look tells how far it is and shows what it has seen", async () => {

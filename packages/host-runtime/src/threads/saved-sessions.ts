@@ -32,21 +32,21 @@ export interface DiscoveryOptions {
   home: string;
   /** Milliseconds that a list waits for a look at what has changed; what is not seen by then is there the next time. */
   patienceMs: number;
+  /** The same for a first look, which may be one at thousands of files. */
+  firstPatienceMs: number;
   /** A scan that takes long, now and then: files looked at and to be looked at. */
   onProgress(done: number, total: number): void;
 }
 
 export const DEFAULT_MAX_SESSIONS = 10_000;
 export const NO_DISCOVERY: DiscoveryOptions = {
-  enabled: false, except: [], folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", patienceMs: 75, onProgress: () => undefined,
+  enabled: false, except: [], folders: [], maxSessions: DEFAULT_MAX_SESSIONS, maxAgeMs: null, cacheDir: null, env: {}, home: "/", patienceMs: 75, firstPatienceMs: 5_000, onProgress: () => undefined,
 };
 
 /** Levels below a folder of the person's own choice. */
 const MAX_DEPTH = 8;
 /** Stock clients ask for several lists at a time. */
 const RESCAN_MS = 250;
-/** The first look may take so long before a list is answered without it. */
-const FIRST_PATIENCE_MS = 5_000;
 const PROGRESS_AFTER_MS = 1_000;
 const PROGRESS_EVERY_MS = 500;
 const FILES_AT_ONCE = 4;
@@ -94,7 +94,7 @@ export class SavedSessions {
         this.#scannedAt = this.#now();
       });
     }
-    if (this.#scan !== null) await patiently(this.#scan, this.#seenAll ? this.#options.patienceMs : FIRST_PATIENCE_MS);
+    if (this.#scan !== null) await patiently(this.#scan, this.#seenAll ? this.#options.patienceMs : this.#options.firstPatienceMs);
     return this.#records;
   }
 
@@ -231,7 +231,7 @@ function isSame(known: FileTime | undefined, now: FileTime | null): boolean {
 
 /** In the order of their folders: what has not changed stands where it stood. */
 function isNews(before: readonly SessionFile[], now: readonly SessionFile[]): boolean {
-  return before.length !== now.length || now.some((file, at) => before[at]!.file !== file.file || !isSame(before[at], file));
+  return before.length !== now.length || now.some((file, at) => before[at]!.file !== file.file || before[at]!.ctimeMs !== file.ctimeMs || !isSame(before[at], file));
 }
 
 /** Files that are gone are forgotten; those that only fall out of the limits are not: they need no second look. */

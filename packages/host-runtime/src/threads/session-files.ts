@@ -19,14 +19,17 @@ export interface SessionFile {
   harness: string | null;
   size: number;
   mtimeMs: number;
+  /** Changes with its rights, too: what could not be read may be readable then. */
+  ctimeMs: number;
 }
 
 /** What is in a folder. */
 interface Listing {
   files: readonly string[];
   folders: readonly string[];
-  mtimeMs: number;
-  /** The folder's time was so far back when it was listed that a change since would show in it. */
+  /** When the names in it, or its rights, were changed. */
+  changedMs: number;
+  /** That was so far back when it was listed that a change since would show in it. */
   settled: boolean;
 }
 
@@ -58,7 +61,7 @@ export class SessionFiles {
           if (seen.has(file) || seen.size >= MAX_NAMES) continue;
           seen.add(file);
           const found = statFile(file);
-          if (found !== null) files.push({ file, harness, size: found.size, mtimeMs: found.mtimeMs });
+          if (found !== null) files.push({ file, harness, size: found.size, mtimeMs: found.mtimeMs, ctimeMs: found.ctimeMs });
           if (performance.now() < sliceEnds) continue;
           await new Promise((resolve) => setImmediate(resolve));
           sliceEnds = performance.now() + SLICE_MS;
@@ -86,20 +89,19 @@ export class SessionFiles {
     return listings;
   }
 
-  /** The time of a folder changes with the names in it. */
   async #list(folder: string): Promise<Listing> {
-    const mtimeMs = folderTime(folder);
+    const changedMs = folderTime(folder);
     const known = this.#listings.get(folder);
-    if (known?.settled === true && known.mtimeMs === mtimeMs) return known;
+    if (known?.settled === true && known.changedMs === changedMs) return known;
     const files: string[] = [];
     const folders: string[] = [];
-    const settled = Date.now() - mtimeMs > SETTLED_MS;
+    const settled = Date.now() - changedMs > SETTLED_MS;
     for (const entry of await this.#entriesOf(folder)) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile() || entry.isSymbolicLink()) files.push(path);
     }
-    return { files, folders, mtimeMs, settled };
+    return { files, folders, changedMs, settled };
   }
 
   async #entriesOf(folder: string): Promise<readonly Dirent[]> {
@@ -114,7 +116,7 @@ export class SessionFiles {
 }
 
 /** Null for what is gone, or no file. */
-export function statFile(file: string): { size: number; mtimeMs: number } | null {
+export function statFile(file: string): Pick<SessionFile, "size" | "mtimeMs" | "ctimeMs"> | null {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
     return stats?.isFile() === true ? stats : null;
@@ -126,7 +128,7 @@ export function statFile(file: string): { size: number; mtimeMs: number } | null
 /** 0 for a folder that is not there. */
 function folderTime(folder: string): number {
   try {
-    return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return statSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0;
   } catch {
     return 0;
   }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { ThreadSettingsUpdateParams, ThreadStartParams } from "@foldcast/protocol-core/wire/params";
 
 /** The one provider name of all threads that foldcast runs; `config/read` names it too, so that no client filters it away. */
@@ -57,7 +58,7 @@ export function mergeSettings(base: ThreadSettings, params: SettingsParams): Thr
   const collaboration = params.collaborationMode ?? null;
   const profile = params.permissions ?? null;
   return {
-    cwd: params.cwd ?? base.cwd,
+    cwd: params.cwd == null ? base.cwd : resolve(params.cwd),
     model: requestedModel(params) ?? base.model,
     effort: collaboration?.settings.reasoning_effort ?? params.effort ?? base.effort,
     approvalPolicy: params.approvalPolicy ?? base.approvalPolicy,

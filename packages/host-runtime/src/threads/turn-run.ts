@@ -40,6 +40,8 @@ export class TurnRun {
   readonly early: string[] = [];
   /** A client asked for the end of this turn. */
   cancelRequested = false;
+  /** Nothing that waits begins when it ends. */
+  endsAlone = false;
   readonly #options: TurnRunOptions;
   readonly #projector: TurnProjector;
   readonly #completed = new Set<string>();

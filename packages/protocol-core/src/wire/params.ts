@@ -10,6 +10,7 @@ const text = z.string({ error: "a string" });
 const path = z.string({ error: "path string" });
 const flag = z.boolean({ error: "a boolean" });
 const u32 = z.int({ error: "u32" }).min(0, { error: "u32" }).max(4_294_967_295, { error: "u32" });
+const i64 = z.int({ error: "i64" });
 const list = <T extends z.ZodType>(item: T) => z.array(item, { error: "a sequence" });
 const map = z.record(z.string(), z.unknown(), { error: "a map" });
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, { error: "string or map" });
@@ -179,7 +180,7 @@ export const ThreadSectionCreateParams = struct("ThreadSectionCreateParams", { n
 export const ThreadSectionUpdateParams = struct("ThreadSectionUpdateParams", { sectionId: text, name: text, appearance });
 export const ThreadSectionDeleteParams = struct("ThreadSectionDeleteParams", { sectionId: text });
 export const ThreadSectionMoveParams = struct("ThreadSectionMoveParams", { ...thread, sectionId: text.nullable(), beforeThreadId: text.nullish() });
-export const ThreadShellCommandParams = struct("ThreadShellCommandParams", { ...thread, command: text });
+export const ThreadShellCommandParams = struct("ThreadShellCommandParams", { ...thread, command: text, timeoutMs: i64.nullish() });
 export const ThreadNameSetParams = struct("ThreadSetNameParams", { ...thread, name: text });
 export const ThreadMetadataUpdateParams = struct("ThreadMetadataUpdateParams", {
   ...thread,
