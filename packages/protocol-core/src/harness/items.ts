@@ -76,7 +76,14 @@ export type HarnessItem =
       effort?: string | null;
       children: readonly ChildAgent[];
     })
-  | (ItemBase & { kind: "tool"; name: string; input: unknown; map?: string });
+  | (ItemBase & {
+      kind: "tool";
+      name: string;
+      input: unknown;
+      map?: string;
+      /** A record of a kind that the adapter does not know: it is shown, and says nothing of whether the agent was done. */
+      unknown?: true;
+    });
 export type HarnessItemKind = HarnessItem["kind"];
 
 /** Changes of an open item. Text and output are appended; everything else replaces. */

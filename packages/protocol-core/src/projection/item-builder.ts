@@ -1,7 +1,7 @@
 import type { ChildAgent, HarnessItem, ItemOutcome, ItemResult } from "../harness/index.ts";
 import type {
   AgentCallStatus, AgentTool, CallStatus, CollabAgentToolCallItem, CommandExecutionItem, ExecutionStatus,
-  FileChangeItem, JsonValue, ThreadItem, UserInput,
+  FileChangeItem, JsonValue, ThreadItem, ToolContentItem, UserInput,
 } from "../wire/index.ts";
 import { capText } from "./capped-text.ts";
 import { asJson, contentItems, durationOf, type Entry } from "./entries.ts";
@@ -104,8 +104,16 @@ function mcpResult(entry: Entry): { result: { content: JsonValue[]; structuredCo
   const output = outputOf(entry);
   if (entry.outcome.status !== "succeeded") return { result: null, error: { message: failureText(entry.outcome, entry.result) ?? output ?? entry.outcome.status } };
   const text: JsonValue[] = output === null ? [] : [{ type: "text", text: output }];
-  const images = (entry.result?.content ?? []).map((part): JsonValue => (part.type === "inputText" ? { type: "text", text: part.text } : { ...part }));
-  return { result: { content: images.length > 0 ? images : text, structuredContent: asJson(entry.result?.structured), _meta: null }, error: null };
+  const parts = (entry.result?.content ?? []).map(mcpContent);
+  return { result: { content: parts.length > 0 ? parts : text, structuredContent: asJson(entry.result?.structured), _meta: null }, error: null };
+}
+
+/** As MCP itself has it, which is what native Codex hands on; clients parse it. */
+function mcpContent(part: ToolContentItem): JsonValue {
+  if (part.type === "inputText") return { type: "text", text: part.text };
+  if (part.type !== "inputImage") return { ...part };
+  const [, mimeType, data] = /^data:([^;,]+);base64,([^]*)$/.exec(part.imageUrl) ?? [];
+  return data === undefined ? { type: "text", text: part.imageUrl } : { type: "image", data, mimeType: mimeType! };
 }
 
 function failureText(outcome: ItemOutcome, result: ItemResult | null): string | null {

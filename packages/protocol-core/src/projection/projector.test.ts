@@ -36,6 +36,20 @@ describe("the stream that a default client gets", () => {
     expect(frames.at(-1)).toBe("turn/completed completed message:1=final_answer");
   });
 
+  it("gets the answer's completion once, too, where records of kinds that nobody knows follow it", () => {
+    const strange = (id: string): HarnessItem => ({ kind: "tool", id, name: "future.record", input: {}, unknown: true });
+    const given = new Given().turn("hi").command("c").message("m", "Done").start(strange("x")).done("x").start(strange("y")).done("y").end();
+    const frames = brief(given.project().frames(DEFAULT_POLICY));
+    expect(frames.filter((frame) => frame.startsWith("item/completed message:1"))).toEqual(["item/completed message:1 final_answer \"Done\""]);
+    const turn = given.project().projector.turn(DEFAULT_POLICY);
+    expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "commandExecution", "agentMessage", "dynamicToolCall", "dynamicToolCall"]);
+    expect(foldTurn(turn)).toMatchObject({ folds: true, foldedItemIds: [turn.items[1]!.id] });
+    // Work behind it says that it was no answer, with or without such records between them.
+    expect(phases(new Given().turn("hi").message("m", "Looking").start(strange("x")).done("x").command("c").end())).toEqual([null]);
+    // A text that ends behind such a record is still the last thing.
+    expect(phases(new Given().turn("hi").start({ kind: "message", id: "m" }).text("m", "Done").start(strange("x")).done("x").done("m").end())).toEqual(["final_answer"]);
+  });
+
   it("gets one file change an edit, started with its change", () => {
     const frames = brief(new Given().turn("hi").edit("e1", "/w/x", "1\n", "2\n").edit("e2", "/w/y", null, "n\n").end().project().frames(DEFAULT_POLICY));
     expect(frames.filter((frame) => frame.includes("edit:"))).toEqual([
@@ -262,5 +276,13 @@ it("keeps an unknown tool with its raw name and input", () => {
   const { projector } = new Given().turn("q").start({ kind: "tool", id: "t", name: "Mystery", input: { a: [1] } }).done("t", { output: "r" }).end().project();
   expect(projector.turn(DEFAULT_POLICY).items.at(-1)).toMatchObject({
     type: "dynamicToolCall", tool: "Mystery", arguments: { a: [1] }, status: "completed", success: true, contentItems: [{ type: "inputText", text: "r" }],
+  });
+});
+
+it("gives what an MCP server showed in MCP's own form", () => {
+  const content = [{ type: "inputText", text: "see" }, { type: "inputImage", imageUrl: "data:image/png;base64,AAAA" }, { type: "inputImage", imageUrl: "https://e.org/a.png" }] as const;
+  const { projector } = new Given().turn("q").start({ kind: "mcpCall", id: "c", server: "docs", tool: "look", input: {} }).done("c", { content }).end().project();
+  expect(projector.turn(DEFAULT_POLICY).items.at(-1)).toMatchObject({
+    type: "mcpToolCall", result: { content: [{ type: "text", text: "see" }, { type: "image", data: "AAAA", mimeType: "image/png" }, { type: "text", text: "https://e.org/a.png" }] },
   });
 });

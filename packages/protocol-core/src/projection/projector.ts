@@ -76,6 +76,8 @@ export class TurnProjector {
   readonly #diagnostics = new Diagnostics();
   /** The last shown item if it is a completed message whose phase is still open: its one completion is held back. */
   #held: Entry | null = null;
+  /** What was shown last, records of unknown kinds aside. */
+  #lastKnown: Entry | null = null;
   #cwd: string;
   #started = false;
   #status: TurnStatus = "inProgress";
@@ -297,9 +299,12 @@ export class TurnProjector {
     else out.push({ type: "reasoning.delta", itemId, index: 0, delta });
   }
 
-  /** Gives the item to clients. A held message is no longer the last one then. */
+  /** Gives the item to clients. A held message is no longer the last one then, unless nobody knows what the item is. */
   #show(entry: Entry, out: ProjectorOutput[]): ThreadItem {
-    this.#releaseHeld(out);
+    if (!isUnknown(entry.source)) {
+      this.#releaseHeld(out);
+      this.#lastKnown = entry;
+    }
     const shape = entry.shape!;
     const item = this.#build(this.#nextId(idKindOf(shape)), entry)!;
     entry.item = item;
@@ -334,7 +339,7 @@ export class TurnProjector {
     }
     const phase = entry.source.kind === "message" ? (entry.source.phase ?? null) : null;
     entry.item = this.#build(entry.item.id, entry, at)!;
-    if (shape?.item !== "message" || phase !== null || this.#shown.at(-1) !== entry) {
+    if (shape?.item !== "message" || phase !== null || this.#lastKnown !== entry) {
       out.push(this.#itemOutput("item.completed", entry, at));
       return;
     }
@@ -460,7 +465,7 @@ export class TurnProjector {
         summaryPending = false;
       } else if (item === null || !isRenderable(item)) continue;
       const isMessage = source.kind === "message";
-      items.push({ entry, isMessage, phase: isMessage ? (source.phase ?? null) : null, text: entry.text, outcome: entry.outcome });
+      items.push({ entry, isMessage, isUnknown: isUnknown(source), phase: isMessage ? (source.phase ?? null) : null, text: entry.text, outcome: entry.outcome });
     }
     return items;
   }
@@ -485,6 +490,10 @@ export class TurnProjector {
       startedAt: seconds(this.#startedAt), completedAt: seconds(this.#completedAt), durationMs: this.#durationMs,
     };
   }
+}
+
+function isUnknown(source: HarnessItem): boolean {
+  return source.kind === "tool" && source.unknown === true;
 }
 
 function seconds(ms: number | null): number | null {

@@ -58,7 +58,7 @@ export class AcpUpdates {
         return this.#aside(kind, update, at);
       default:
         this.#context.count("update.unknownKind", JSON.stringify(update));
-        return this.#aside(kind === "" ? "update" : kind, update, at);
+        return this.#aside(kind === "" ? "update" : kind, update, at, true);
     }
   }
 
@@ -117,10 +117,10 @@ export class AcpUpdates {
   }
 
   /** Shown with its own name and content. */
-  #aside(name: string, update: JsonRecord, at: number): HarnessEvent[] {
+  #aside(name: string, update: JsonRecord, at: number, isUnknown = false): HarnessEvent[] {
     const id = this.#number("update");
     const input = Object.fromEntries(Object.entries(update).filter(([member]) => member !== "sessionUpdate"));
-    return [...this.#silence(at), { type: "item.started", item: { kind: "tool", id, name, input }, at }, { type: "item.completed", itemId: id, outcome: { status: "succeeded" }, at }];
+    return [...this.#silence(at), { type: "item.started", item: { kind: "tool", id, name, input, ...(isUnknown ? { unknown: true } : {}) }, at }, { type: "item.completed", itemId: id, outcome: { status: "succeeded" }, at }];
   }
 
   #number(kind: string): string {
