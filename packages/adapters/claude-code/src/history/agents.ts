@@ -122,7 +122,8 @@ export function childrenAfter(call: AgentCall, block: ContentBlock, structured: 
     return children(call, structured, status, outcome.status === "failed" ? (outcome.message ?? null) : null);
   }
   const { status } = objectOf(structured);
-  if (status === "async_launched") return children(call, structured, "running", null);
+  // In the background, as a teammate, elsewhere (2.1.332): it goes on without the call. Older results have no status.
+  if (status !== undefined && status !== "completed") return children(call, structured, "running", null);
   return children(call, structured, "completed", answerOf(block, structured));
 }
 

@@ -1,14 +1,15 @@
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { filledString, objectOf, parseRecord } from "@foldcast/adapter-kit";
-import { isToolResult, isToolUse, messageOf, type SessionRecord } from "./record.ts";
+import { isHidden, isToolResult, isToolUse, messageOf, type SessionRecord } from "./record.ts";
 
 /** What the index needs of one line. */
 export interface LineFacts {
   type: string;
   subtype: string | null;
   uuid: string | null;
+  /** Id of the line before it in the chain. */
+  parent: string | null;
   timestamp: string | null;
-  /** Text for the model or for a special view, not from the person and not the agent's. */
   hidden: boolean;
   aborted: boolean;
   /** A client sent this line under an id of its own (2.1.3xx), and so waits for its turn, also for that of a command. */
@@ -36,24 +37,26 @@ export function factsOf(record: SessionRecord): LineFacts | null {
   const message = messageOf(record);
   const { content } = message;
   const turnIndex = record["turnPosition"] === undefined ? null : objectOf(record["turnPosition"])["turnIndex"];
-  const blocks = Array.isArray(content) ? content.map(blockFacts) : NO_BLOCKS;
+  const blocks = Array.isArray(content) ? content.map(blockFacts) : typeof content === "string" && content !== "" ? ONE_TEXT : NO_BLOCKS;
   return {
     type,
     subtype: filledString(record["subtype"]),
     uuid: filledString(record["uuid"]),
+    parent: filledString(record["parentUuid"]),
     timestamp: filledString(record["timestamp"]),
-    hidden: record["isMeta"] === true || record["isVisibleInTranscriptOnly"] === true,
+    hidden: isHidden(record),
     aborted: record["isAbortedMidStream"] === true,
     sentByClient: record["turnAttributionKey"] !== undefined && record["turnAttributionKey"] === record["uuid"],
     turnIndex: typeof turnIndex === "number" ? turnIndex : null,
     messageId: filledString(message["id"]),
     hasMessage: typeof content === "string" || Array.isArray(content),
-    speaks: typeof content === "string" ? content !== "" : blocks.some((block) => block.type !== ""),
+    speaks: blocks.some((block) => block.type !== ""),
     blocks,
   };
 }
 
 const NO_BLOCKS: readonly BlockFacts[] = [];
+const ONE_TEXT: readonly BlockFacts[] = [{ type: "text", callId: null, isCall: false, isResult: false }];
 
 function blockFacts(block: unknown): BlockFacts {
   if (!isJsonObject(block)) return { type: "", callId: null, isCall: false, isResult: false };

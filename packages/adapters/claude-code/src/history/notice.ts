@@ -1,12 +1,13 @@
 import type { HarnessEvent, ItemOutcome } from "@foldcast/protocol-core/harness";
-import { tagged } from "./user-content.ts";
+import { isNotice, tagged } from "./user-content.ts";
 
 /**
  * News that reached the agent and not from the person: a task in the background ended, another agent wrote. It becomes
- * a generic call with the harness's own name for it, so that a reader sees what set the agent to work.
+ * a generic call with the harness's own name for it, so that a reader sees what set the agent to work. `source`: whom
+ * the line names as its origin.
  */
-export function noticeEvents(id: string, text: string, at: number | null): HarnessEvent[] {
-  const name = /^\s*<([a-z-]+)/.exec(text)?.[1] ?? "notice";
+export function noticeEvents(id: string, text: string, source: string | null, at: number | null): HarnessEvent[] {
+  const name = (isNotice(text) ? /^\s*<([a-z-]+)/.exec(text)?.[1] : source) ?? "notice";
   const body = name === "task-notification" ? taskNotification(text) : teammateMessage(text, name);
   return [
     { type: "item.started", item: { kind: "tool", id, name, input: body.input }, at },

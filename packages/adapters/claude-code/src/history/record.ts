@@ -1,4 +1,4 @@
-import { type JsonRecord, objectOf } from "@foldcast/adapter-kit";
+import { filledString, type JsonRecord, objectOf } from "@foldcast/adapter-kit";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 
 /** One line of a session file as it stands there. Nothing is promised about any member. */
@@ -22,6 +22,20 @@ export function blocksOf(content: unknown): readonly ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.every(isJsonObject) ? content : content.filter(isJsonObject);
+}
+
+/** Whom the program takes for the person (2.1.332); a line that names nobody is the person's, too. */
+const PERSON: ReadonlySet<string> = new Set(["human", "auto-continuation"]);
+
+/** What a user line that is not the person's came from: a channel, another session, a task. Null for the person's. */
+export function sourceOfNews(record: SessionRecord): string | null {
+  const kind = filledString(objectOf(record["origin"])["kind"]);
+  return kind === null || PERSON.has(kind) ? null : kind;
+}
+
+/** Text for the model or for a special view, not from the person and not the agent's. */
+export function isHidden(record: SessionRecord): boolean {
+  return (record["isMeta"] === true && sourceOfNews(record) === null) || record["isVisibleInTranscriptOnly"] === true;
 }
 
 /**

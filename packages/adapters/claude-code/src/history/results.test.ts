@@ -188,3 +188,40 @@ describe("the person's own commands", () => {
     expect(itemsOf(turn!)).toEqual([{ kind: "compaction", id: "b1" }]);
   });
 });
+
+describe("news", () => {
+  const newsOf = async (...lines: Line[]) => {
+    const index = await history.open(write(text([user("u1", "go"), assistant("a1", "Done."), ...lines, assistant("a2", "Answered.")])));
+    const turns = await eventsOf(index);
+    return { prompts: index.turns.map(({ prompt }) => prompt), shown: itemsOf(turns.at(-1)!).map((item) => (item.kind === "tool" ? [item.name, item.input] : item.kind)) };
+  };
+
+  test("from a channel, another session or a teammate set a turn off, and are no prompt", async () => {
+    expect(await newsOf(user("n", "<channel source=\"telegram\" chat=\"5\">\nhello\n</channel>", { isMeta: true, origin: { kind: "channel", server: "telegram" } })))
+      .toEqual({ prompts: ["go", ""], shown: [["channel", { source: "telegram", chat: "5" }], "message"] });
+    expect(await newsOf(user("n", "Another session says: hi", { origin: { kind: "peer", from: "x" } }))).toEqual({ prompts: ["go", ""], shown: [["peer", {}], "message"] });
+    expect(await newsOf(user("n", "<cross-session-message from=\"x\">hi</cross-session-message>"))).toEqual({ prompts: ["go", ""], shown: [["cross-session-message", { from: "x" }], "message"] });
+  });
+
+  test("that came while the turn ran are no message of the person's", async () => {
+    const queued = (prompt: string, more: object = {}): Line => ({ type: "attachment", uuid: `q-${prompt}`, attachment: { type: "queued_command", prompt, ...more } });
+    const events = await turnOf([user("u1", "go"), queued("hey", { origin: { kind: "peer", from: "x" } }), queued("and more", { origin: { kind: "human" } }), assistant("a1", "Done.")]);
+    expect(itemsOf(events).map(({ kind }) => kind)).toEqual(["tool", "userMessage", "message"]);
+  });
+
+  test("are not what the person sent or the program goes on with, nor what a hook added", async () => {
+    expect((await newsOf(user("n", "more", { origin: { kind: "human" } }))).prompts).toEqual(["go", "more"]);
+    expect((await newsOf(user("n", "Goal set: x", { origin: { kind: "auto-continuation" } }))).prompts).toEqual(["go", "Goal set: x"]);
+    expect((await newsOf(user("n", "<user-prompt-submit-hook>context</user-prompt-submit-hook>"))).prompts).toEqual(["go"]);
+  });
+});
+
+test("a sub-agent that goes on without its call is not done", async () => {
+  const statusOf = async (toolUseResult: object) => {
+    const events = await turnOf([user("u1", "go"), call("a1", "t1", "Agent", { prompt: "p" }), result("r1", "t1", "Started.", { toolUseResult })]);
+    return completionOf(events, "t1").result?.children?.map(({ status }) => status);
+  };
+  for (const status of ["async_launched", "teammate_spawned", "remote_launched"]) expect(await statusOf({ status, agentId: "x" })).toEqual(["running"]);
+  expect(await statusOf({ status: "completed", agentId: "x" })).toEqual(["completed"]);
+  expect(await statusOf({ agentId: "x", content: [] })).toEqual(["completed"]);
+});

@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { orderFaults } from "@foldcast/adapter-kit/conformance";
+import type { HarnessEvent } from "@foldcast/protocol-core/harness";
 import { history } from "./source.ts";
 import { assistant, eventsOf, itemsOf, call, result, text, turnOf, user, write } from "./testing.ts";
 
@@ -88,6 +90,49 @@ describe("reading", () => {
     const turns = await eventsOf(index);
     expect(turns.map((each) => itemsOf(each).flatMap((item) => (item.kind === "message" ? [item.text] : [])))).toEqual([["begun", "ended"], ["answer"]]);
     expect(turns[0]!.some((event) => event.type === "item.completed" && event.itemId === "t1")).toBe(true);
+  });
+
+  const said = (events: readonly HarnessEvent[]): string[] => itemsOf(events).flatMap((item) => (item.kind === "message" ? [item.text ?? ""] : item.kind === "tool" ? [JSON.stringify(item.input)] : []));
+
+  test("tells calls apart whose model gives their ids again, in a turn and in the next", async () => {
+    const [first, second] = await eventsOf(await history.open(write(text([
+      user("u1", "one"), call("a1", "c0", "Bash", { command: "a" }), result("r1", "c0", "A"), call("a2", "c0", "Bash", { command: "b" }), result("r2", "c0", "B"), assistant("a3", "1"),
+      user("u2", "two"), call("a4", "c0", "Bash", { command: "a" }), result("r3", "c0", "C"), assistant("a5", "2"),
+    ]))));
+    const outputs = (events: readonly HarnessEvent[]) => events.flatMap((event) => (event.type === "item.completed" && event.result?.output != null ? [event.result.output] : []));
+    expect([said(first!), outputs(first!)]).toEqual([["{\"command\":\"a\"}", "{\"command\":\"b\"}", "1"], ["A", "B"]]);
+    expect([said(second!), outputs(second!)]).toEqual([["{\"command\":\"a\"}", "2"], ["C"]]);
+    expect([first!, second!].flatMap((events) => orderFaults(events))).toEqual([]);
+  });
+
+  test("takes a call that stands there twice for one", async () => {
+    const events = await turnOf([user("u1", "one"), call("a1", "c0", "Bash", { command: "a" }), call("a2", "c0", "Bash", { command: "a" }), result("r1", "c0", "A"), call("a3", "c0", "Bash", { command: "a" })]);
+    expect(said(events)).toEqual(["{\"command\":\"a\"}"]);
+  });
+
+  test("puts an answer to the prompt that it names as the line before it, whatever id its model gives it", async () => {
+    const turns = await eventsOf(await history.open(write(text([
+      user("u1", "one"), assistant("a1", "first", { parentUuid: "u1" }, { id: "chatcmpl" }), user("u2", "two", { parentUuid: "a1" }), assistant("a2", "second", { parentUuid: "u2" }, { id: "chatcmpl" }),
+    ]))));
+    expect(turns.map(said)).toEqual([["first"], ["second"]]);
+  });
+
+  test("takes an answer that is no list of blocks for an answer: what follows it stands outside", async () => {
+    const index = await history.open(write(text([
+      user("u1", "one"), assistant("a1", "first"), { type: "system", subtype: "compact_boundary", uuid: "b1" },
+      user("u2", "two"), assistant("a2", "second"), assistant("f", [{ type: "text", text: "No response requested." }], {}, { model: "<synthetic>" }),
+    ])));
+    expect(index.turns.map(({ key, outcome }) => [key, outcome.status])).toEqual([["u1", "unknown"], ["b1", "unknown"], ["u2", "unknown"]]);
+  });
+
+  test("shows an unknown line that stands before the first prompt with it, and not as a turn", async () => {
+    const strange = { type: "hologram", uuid: "h", sessionId: "session-1", sides: 6 };
+    const events = await turnOf([strange, user("u1", "one"), assistant("a1", "first")]);
+    expect(events[0]).toMatchObject({ type: "turn.started", turnKey: "u1", input: [{ text: "one" }] });
+    expect(itemsOf(events)).toContainEqual({ kind: "tool", id: "h", name: "hologram", input: { sides: 6 }, unknown: true });
+    // It makes no session of a file that holds a sub-agent's lines alone.
+    const aside = { isSidechain: true, agentId: "x" };
+    expect(said(await turnOf([strange, user("u1", "task", aside), assistant("a1", "report", aside)]))).toEqual(["report"]);
   });
 
   test("counts the tokens of a message once, with its last line", async () => {

@@ -2,9 +2,9 @@ import type { FileHandle } from "node:fs/promises";
 import { type DiagnosticCounter, sampleOf, scanLines, filledString, firstWords, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import { failureOf, turnLimitFailure } from "./failure.ts";
 import { factsOf, isOwnLine, type LineFacts, SILENT_TYPES } from "./line.ts";
-import { isCutOff, isFiller, messageOf, type SessionRecord } from "./record.ts";
+import { isCutOff, isFiller, type SessionRecord } from "./record.ts";
 import { type KeptTurnList, type LinePlace, TurnList, type TypedLine } from "./turn-list.ts";
-import { commandOutput, readUserContent } from "./user-content.ts";
+import { commandOutput, readUserLine } from "./user-content.ts";
 
 /** Attachments that the conversation shows; the other kinds, over thirty, are context for the model. */
 const QUEUED_COMMAND = "queued_command";
@@ -57,7 +57,7 @@ export class SessionScan {
   readonly #seen: Set<string>;
   /** What was put into the program's queue last, where that is a command. */
   #typed: TypedLine | null = null;
-  /** Sub-agent lines before the first turn. */
+  /** Lines before the first turn that are shown in it: a sub-agent's, and unknown ones. */
   #early: LinePlace[] = [];
   readonly #diagnostics: DiagnosticCounter;
   readonly #ofSubAgent: boolean;
@@ -218,7 +218,10 @@ export class SessionScan {
       default:
         this.#diagnostics.count("line.unknownType", facts.type);
         // State of the program has neither an id in the chain nor a message.
-        if (facts.uuid !== null || facts.hasMessage) into.member(facts, place);
+        if (facts.uuid === null && !facts.hasMessage) return;
+        // Before the first turn it would be taken for a turn of its own.
+        if (!into.empty) into.member(facts, place);
+        else if (into === this.main) this.#early.push(place);
     }
   }
 
@@ -235,7 +238,7 @@ export class SessionScan {
     if (record["isCompactSummary"] === true) into.summary(facts, place);
     else if (facts.hidden && !facts.blocks.some((block) => block.isResult)) into.hiddenUser(facts, place);
     else {
-      into.user(facts, place, readUserContent(messageOf(record)["content"]), this.#typed);
+      into.user(facts, place, readUserLine(record), this.#typed);
       this.#typed = null;
       if (isCutOff(record)) into.cutOff();
     }

@@ -59,7 +59,7 @@ function startOf(turn: IndexedTurn, records: readonly SessionRecord[], context: 
  * which calls end, and in damaged files before them.
  */
 function survey(records: readonly SessionRecord[], isOwn: (record: SessionRecord) => boolean, sidechainIsOwn: boolean): { ahead: Foreknowledge; strayAt: ReadonlyMap<SessionRecord, InlineAgent> } {
-  const results = new Map<string, FoundResult>();
+  const results = new Map<string, FoundResult[]>();
   const calls = new Set<string>();
   const agentCalls: { id: string; prompt: string | null }[] = [];
   records.forEach((record, index) => {
@@ -72,7 +72,10 @@ function survey(records: readonly SessionRecord[], isOwn: (record: SessionRecord
         if (isAgentCall(stringOf(block["name"]) ?? "")) agentCalls.push({ id, prompt: stringOf(objectOf(block["input"])["prompt"]) });
       } else if (isToolResult(block)) {
         const id = filledString(block["tool_use_id"]);
-        if (id !== null && !results.has(id)) results.set(id, { block, record, index });
+        if (id === null) continue;
+        const known = results.get(id);
+        if (known === undefined) results.set(id, [{ block, record, index }]);
+        else known.push({ block, record, index });
       }
     }
   });
@@ -80,13 +83,13 @@ function survey(records: readonly SessionRecord[], isOwn: (record: SessionRecord
   const agents = sidechainIsOwn ? new Map<string, InlineAgent>() : inlineAgents(records);
   const inlineOfCall = new Map<string, InlineAgent>();
   for (const { id, prompt } of agentCalls) {
-    const inline = takeInlineAgent(agents, prompt, filledString(objectOf(results.get(id)?.record["toolUseResult"])["agentId"]));
+    const inline = takeInlineAgent(agents, prompt, filledString(objectOf(results.get(id)?.[0]?.record["toolUseResult"])["agentId"]));
     if (inline !== null) inlineOfCall.set(id, inline);
   }
   const usage = new UsageReports(records.filter(isOwn));
   return {
     ahead: {
-      result: (id) => results.get(id) ?? null,
+      results: (id) => results.get(id) ?? [],
       hasCall: (id) => calls.has(id),
       inlineAgent: (id) => inlineOfCall.get(id) ?? null,
       usage: (record) => usage.at(record),

@@ -43,6 +43,7 @@ export interface KeptTurnList {
   turns: (Omit<IndexedTurn, "pieces"> & { pieces: readonly number[] })[];
   messages: [string, number][];
   calls: [string, number][];
+  awaited: string[];
   current: number;
   flags: [busy: boolean, answered: boolean, boundary: boolean];
   turnIndex: number | null;
@@ -69,12 +70,15 @@ interface PendingCommand {
  * Sorts the lines of a conversation into turns, in the order of the file. The order of the file and not the `parentUuid`
  * chain decides: chains break at compactions, at lines that were never written and where two processes wrote, and a
  * branch that a rewind left behind did happen; so no line can be lost. Two things overrule the order: the blocks of one
- * message stay in the turn where the message began, and a tool's result stays with its call.
+ * message stay in the turn where the message began, unless they answer a later prompt, and a tool's result stays with its
+ * call. Not every model's ids are unique: the last call of an id is the one that is meant.
  */
 export class TurnList {
   readonly turns: IndexedTurn[] = [];
   readonly #turnOfMessage = new Map<string, IndexedTurn>();
   readonly #turnOfCall = new Map<string, IndexedTurn>();
+  /** Calls whose results stand before them. */
+  readonly #awaited: Set<string>;
   #current: IndexedTurn | null = null;
   /** The agent owes an answer: lines that follow without a prompt go on with the current turn. */
   #busy = false;
@@ -83,9 +87,13 @@ export class TurnList {
   #boundary = false;
   #turnIndex: number | null = null;
 
+  constructor(awaited: readonly string[] = []) {
+    this.#awaited = new Set(awaited);
+  }
+
   /** A list that goes on from where another was. */
   static restore(kept: KeptTurnList): TurnList {
-    const list = new TurnList();
+    const list = new TurnList(kept.awaited);
     for (const { pieces, ...turn } of kept.turns) list.turns.push({ ...turn, pieces: PieceList.of(pieces) });
     for (const [id, at] of kept.messages) list.#turnOfMessage.set(id, list.turns[at]!);
     for (const [id, at] of kept.calls) list.#turnOfCall.set(id, list.turns[at]!);
@@ -104,6 +112,7 @@ export class TurnList {
       turns: this.turns.map((turn) => ({ ...turn, pieces: turn.pieces.numbers })),
       messages: placesOf(this.#turnOfMessage),
       calls: placesOf(this.#turnOfCall),
+      awaited: [...this.#awaited],
       current: this.#current === null ? -1 : places.get(this.#current)!,
       flags: [this.#busy, this.#answered, this.#boundary],
       turnIndex: this.#turnIndex,
@@ -119,8 +128,11 @@ export class TurnList {
     if (content.interrupted) this.#interrupt();
     if (hasResults) {
       const into = this.#add(facts, place, this.#joined(facts));
-      // A result that comes before its call keeps the place for it.
-      for (const { callId } of facts.blocks) if (callId !== null && !this.#turnOfCall.has(callId)) this.#turnOfCall.set(callId, into);
+      for (const { callId } of facts.blocks) {
+        if (callId === null || this.#turnOfCall.has(callId)) continue;
+        this.#turnOfCall.set(callId, into);
+        this.#awaited.add(callId);
+      }
       if (into === this.#current) this.#busy = !content.interrupted;
       return;
     }
@@ -179,7 +191,11 @@ export class TurnList {
     }
     const into = this.#add(facts, place, turn);
     if (facts.messageId !== null) this.#turnOfMessage.set(facts.messageId, into);
-    for (const block of facts.blocks) if (block.isCall && block.callId !== null) this.#turnOfCall.set(block.callId, into);
+    for (const { isCall, callId } of facts.blocks) {
+      if (!isCall || callId === null) continue;
+      this.#turnOfCall.set(callId, into);
+      this.#awaited.delete(callId);
+    }
     if (into.outcome.status !== "cancelled") {
       into.outcome = facts.aborted ? { status: "cancelled" } : failure === null ? { status: "unknown" } : { status: "failed", error: failure };
     }
@@ -294,14 +310,14 @@ export class TurnList {
 
   #joined(facts: LineFacts): IndexedTurn | null {
     const ofMessage = facts.messageId === null ? undefined : this.#turnOfMessage.get(facts.messageId);
-    if (ofMessage !== undefined) return ofMessage;
+    if (ofMessage !== undefined && (facts.parent === null || facts.parent !== this.#current?.key)) return ofMessage;
     return this.#ofCalls(facts.blocks);
   }
 
-  /** By the calls that the line makes or answers. */
+  /** By the calls that the line answers, and those that it makes for results that were there before. */
   #ofCalls(blocks: readonly BlockFacts[]): IndexedTurn | null {
-    for (const { callId } of blocks) {
-      const turn = callId === null ? undefined : this.#turnOfCall.get(callId);
+    for (const { callId, isCall } of blocks) {
+      const turn = callId === null || (isCall && !this.#awaited.has(callId)) ? undefined : this.#turnOfCall.get(callId);
       if (turn !== undefined) return turn;
     }
     return null;

@@ -5,9 +5,9 @@ import { type AgentCall, agentItem, childrenAfter, type InlineAgent, isAgentCall
 import { retryOf } from "./failure.ts";
 import { isOmittedImage } from "./images.ts";
 import { noticeEvents } from "./notice.ts";
-import { blocksOf, type ContentBlock, isFiller, isToolResult, isToolUse, messageOf, type SessionRecord, timeOf } from "./record.ts";
+import { blocksOf, type ContentBlock, isFiller, isHidden, isToolResult, isToolUse, messageOf, type SessionRecord, sourceOfNews, timeOf } from "./record.ts";
 import { resultOf } from "./results.ts";
-import { commandOutput, isNotice, readUserContent, tagged } from "./user-content.ts";
+import { commandOutput, isNotice, readUserContent, readUserLine, tagged } from "./user-content.ts";
 
 export interface ReaderContext {
   /** The session in which agent ids are unique. */
@@ -28,16 +28,18 @@ export interface FoundResult {
 
 /** What is known of a turn before it is read: all of it from a file, nothing live. */
 export interface Foreknowledge {
-  result(callId: string): FoundResult | null;
+  /** In the order of the file; some models give an id to several calls. */
+  results(callId: string): readonly FoundResult[];
   hasCall(callId: string): boolean;
   inlineAgent(callId: string): InlineAgent | null;
   usage(record: SessionRecord): UsageReport | null;
 }
 
-export const NOTHING_KNOWN: Foreknowledge = { result: () => null, hasCall: () => false, inlineAgent: () => null, usage: () => null };
+export const NOTHING_KNOWN: Foreknowledge = { results: () => [], hasCall: () => false, inlineAgent: () => null, usage: () => null };
 
 /** A call whose item is open, and what its result needs to know. */
 export interface OpenCall {
+  itemId: string;
   name: string;
   input: unknown;
   agent: AgentCall | null;
@@ -54,7 +56,10 @@ export class TurnReader {
   readonly #ahead: Foreknowledge;
   #events: HarnessEvent[] = [];
   readonly #open = new Map<string, OpenCall>();
-  readonly #closed = new Set<string>();
+  readonly #closed = new Map<string, OpenCall | null>();
+  readonly #itemIds = new Set<string>();
+  /** Result blocks that have found their call. */
+  readonly #taken = new Set<ContentBlock>();
   #index = 0;
 
   constructor(context: ReaderContext, ahead: Foreknowledge = NOTHING_KNOWN) {
@@ -77,10 +82,10 @@ export class TurnReader {
 
   /** The program says which agent an open call has started. */
   agentStarted(callId: string, agentId: string, at: number | null): HarnessEvent[] {
-    const agent = this.#open.get(callId)?.agent ?? null;
+    const { agent = null, itemId = callId } = this.#open.get(callId) ?? {};
     if (agent === null) return [];
     agent.knownAgentId = agentId;
-    return [{ type: "item.updated", itemId: callId, update: { type: "children", children: runningChildren(agent) }, at }];
+    return [{ type: "item.updated", itemId, update: { type: "children", children: runningChildren(agent) }, at }];
   }
 
   #record(record: SessionRecord): void {
@@ -94,7 +99,7 @@ export class TurnReader {
       case "system":
         return this.#system(record);
       default:
-        return this.#generic(this.#id(record), stringOf(record["type"]) ?? "line", record, record);
+        return this.#generic(this.#id(record), stringOf(record["type"]) ?? "line", record, record, true);
     }
   }
 
@@ -146,17 +151,28 @@ export class TurnReader {
 
   #call(block: ContentBlock, lineId: string, at: number | null): void {
     const id = filledString(block["id"]) ?? lineId;
-    if (this.#open.has(id) || this.#closed.has(id)) return this.#count("call.copy", id);
     const name = filledString(block["name"]) ?? "tool";
     const input = block["input"];
-    const found = this.#ahead.result(id);
+    const free = this.#ahead.results(id).filter((result) => !this.#taken.has(result.block));
+    const found = free.find(({ index }) => index > this.#index) ?? free[0];
+    const before = this.#open.get(id) ?? this.#closed.get(id);
+    const isSame = before?.name === name && JSON.stringify(before.input) === JSON.stringify(input);
+    if (isSame && (this.#open.has(id) || found === undefined)) return this.#count("call.copy", id);
+    const itemId = this.#freeId(id);
     const agent: AgentCall | null = isAgentCall(name)
-      ? { callId: id, input, inline: this.#ahead.inlineAgent(id), knownAgentId: this.#context.subAgents.get(id) ?? null, sessionId: this.#context.sessionId }
+      ? { callId: itemId, input, inline: itemId === id ? this.#ahead.inlineAgent(id) : null, knownAgentId: this.#context.subAgents.get(id) ?? null, sessionId: this.#context.sessionId }
       : null;
-    this.#open.set(id, { name, input, agent });
-    const item = agent === null ? ({ kind: "tool", id, name, input } as const) : agentItem(agent, found?.record["toolUseResult"]);
+    this.#open.set(id, { itemId, name, input, agent });
+    const item = agent === null ? ({ kind: "tool", id: itemId, name, input } as const) : agentItem(agent, found?.record["toolUseResult"]);
     this.#events.push({ type: "item.started", item, at });
-    if (found !== null && found.index < this.#index) this.#result(found.block, found.record, id);
+    if (found !== undefined && found.index < this.#index) this.#result(found.block, found.record, id);
+  }
+
+  #freeId(id: string): string {
+    let free = id;
+    for (let times = 2; this.#itemIds.has(free); times++) free = `${id}~${times}`;
+    this.#itemIds.add(free);
+    return free;
   }
 
   #result(block: ContentBlock, record: SessionRecord, lineId: string): void {
@@ -166,8 +182,8 @@ export class TurnReader {
     this.#countOmitted(blocksOf(block["content"]));
     if (id === null || (call === undefined && !this.#ahead.hasCall(id) && !this.#closed.has(id))) {
       this.#count("result.withoutCall", id);
-      const own = id ?? lineId;
-      this.#closed.add(own);
+      const own = this.#freeId(id ?? lineId);
+      this.#closed.set(own, null);
       this.#events.push({ type: "item.started", item: { kind: "tool", id: own, name: "tool_result", input: id === null ? {} : { tool_use_id: id } }, at });
       this.#events.push({ type: "item.completed", itemId: own, ...resultOf(block, record, null), at });
       return;
@@ -178,10 +194,11 @@ export class TurnReader {
       return;
     }
     this.#open.delete(id);
-    this.#closed.add(id);
+    this.#closed.set(id, call);
+    this.#taken.add(block);
     const { outcome, result } = resultOf(block, record, call);
     if (call.agent !== null) result.children = childrenAfter(call.agent, block, record["toolUseResult"], outcome);
-    this.#events.push({ type: "item.completed", itemId: id, outcome, result, at });
+    this.#events.push({ type: "item.completed", itemId: call.itemId, outcome, result, at });
   }
 
   #user(record: SessionRecord): void {
@@ -191,13 +208,12 @@ export class TurnReader {
     blocks.forEach((block, position) => {
       if (isToolResult(block)) this.#result(block, record, `${this.#id(record)}:${position}`);
     });
-    const hidden = record["isMeta"] === true || record["isVisibleInTranscriptOnly"] === true;
-    if (hidden) return;
-    const read = readUserContent(content);
+    if (isHidden(record)) return;
+    const read = readUserLine(record);
     if (read.kind === "nothing") return this.#commandOutput(read.text, record);
     const id = this.#id(record);
     const at = timeOf(record);
-    if (read.kind === "notice") this.#events.push(...noticeEvents(id, read.text, at));
+    if (read.kind === "notice") this.#events.push(...noticeEvents(id, read.text, sourceOfNews(record), at));
     else if (read.kind === "summary") this.#compaction(record);
     else if (read.kind === "shellInput") this.#shellInput(read.text, at);
     else if (read.kind === "shellOutput") this.#shellOutput(read.text, at);
@@ -206,11 +222,13 @@ export class TurnReader {
 
   /** A message that came while the turn ran: typed ahead, or news from the harness. */
   #queued(record: SessionRecord): void {
-    const { prompt } = objectOf(record["attachment"]);
+    const attachment = objectOf(record["attachment"]);
+    const { prompt } = attachment;
+    const source = sourceOfNews(attachment);
     const text = stringOf(prompt) ?? stringOf(blocksOf(prompt)[0]?.["text"]) ?? "";
     const id = this.#id(record);
     const at = timeOf(record);
-    if (isNotice(text)) return void this.#events.push(...noticeEvents(id, text, at));
+    if (isNotice(text) || source !== null) return void this.#events.push(...noticeEvents(id, text, source, at));
     const read = readUserContent(prompt);
     this.#countOmitted(blocksOf(prompt));
     if (read.input.length > 0) this.#message(id, read.input, at);
@@ -251,10 +269,10 @@ export class TurnReader {
   }
 
   /** What is not known is shown with its own name and content. */
-  #generic(id: string, name: string, input: Readonly<Record<string, unknown>>, record: SessionRecord): void {
+  #generic(id: string, name: string, input: Readonly<Record<string, unknown>>, record: SessionRecord, isUnknown = false): void {
     const at = timeOf(record);
     this.#events.push(
-      { type: "item.started", item: { kind: "tool", id, name, input: withoutChain(input) }, at },
+      { type: "item.started", item: { kind: "tool", id, name, input: withoutChain(input), ...(isUnknown ? { unknown: true } : {}) }, at },
       { type: "item.completed", itemId: id, outcome: { status: "succeeded" }, at },
     );
   }

@@ -26,7 +26,8 @@ export function askOf({ id, subtype, request }: ProgramRequest, calls: ReadonlyM
   const input = objectOf(request["input"]);
   const callId = filledString(request["tool_use_id"]);
   // A call of a sub-agent is none of this turn's items.
-  const itemId = callId !== null && calls.has(callId) ? { itemId: callId } : {};
+  const call = callId === null ? undefined : calls.get(callId);
+  const itemId = call === undefined ? {} : { itemId: call.itemId };
   if (name === "AskUserQuestion") return questionAsk(id, itemId, input);
   const { grant, offered } = sessionGrant(request);
   const base: Approval = {

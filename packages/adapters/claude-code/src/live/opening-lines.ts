@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { filledString, parseRecord } from "@foldcast/adapter-kit";
-import { messageOf, type SessionRecord } from "../history/record.ts";
-import { readUserContent } from "../history/user-content.ts";
+import { type SessionRecord } from "../history/record.ts";
+import { readUserLine } from "../history/user-content.ts";
 
 /** Beside the conversation the file holds what was sent to the model, in long lines. */
 const TAIL_BYTES = 1024 * 1024;
@@ -28,7 +28,7 @@ export async function openingLines(path: string, lastSeen: string | null): Promi
 /** Text for the model alone opens a turn where the program says so; news always may. */
 function mayOpen(record: SessionRecord): boolean {
   if (record["type"] !== "user" || filledString(record["uuid"]) === null || record["isCompactSummary"] === true || record["turnAttributionKey"] !== undefined) return false;
-  return record["turnPosition"] !== undefined || readUserContent(messageOf(record)["content"]).kind === "notice";
+  return record["turnPosition"] !== undefined || readUserLine(record).kind === "notice";
 }
 
 async function readTail(path: string): Promise<string> {

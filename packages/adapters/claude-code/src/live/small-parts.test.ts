@@ -42,7 +42,7 @@ describe("questions", () => {
   });
 
   test("a plan that the program took out of the input is found in the call", () => {
-    const calls = new Map([["c", { name: "ExitPlanMode", input: { plan: "1. Do it." }, agent: null }]]);
+    const calls = new Map([["c", { itemId: "c", name: "ExitPlanMode", input: { plan: "1. Do it." }, agent: null }]]);
     expect(ask({ tool_name: "ExitPlanMode", input: {}, tool_use_id: "c" }, calls).interaction).toMatchObject({ itemId: "c", about: "tool", reason: "1. Do it." });
   });
 
