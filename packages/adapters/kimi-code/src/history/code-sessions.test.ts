@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { orderFaults } from "@foldcast/adapter-kit/conformance";
 import { history } from "./source.ts";
-import { begin, calls, copy, ended, eventsOf, finish, type Line, prompt, result, says, shown, text, thinks, turnsOf, write } from "./testing.ts";
+import { begin, calls, copy, ended, eventsOf, finish, itemsOf, type Line, prompt, result, says, shown, text, thinks, turnsOf, write } from "./testing.ts";
 
 const answer = (step: string, words: string): Line[] => [begin(step), says(step, words), finish(step, "end_turn")];
 const turn = (words: string, said: string): Line[] => [prompt(words), copy(words), ...answer(`s-${words}`, said), ended("completed")];
@@ -53,6 +53,22 @@ describe("turns of kimi-code", () => {
     const alone: unknown[] = [];
     for await (const { events } of index.read(1, 2)) alone.push(events);
     expect(alone[0]).toEqual((await eventsOf(await history.open(file)))[1]);
+  });
+
+  it("are shown once where lines stand there twice, and what nobody knows behind an answer is shown, too", async () => {
+    const lines = [...turn("one", "1"), prompt("two"), copy("two"), ...answer("s", "2"), { type: "weather.changed", to: "rain" }, ended("completed")];
+    const once = await history.open(write(text(lines)));
+    const timedLines = text(lines).trimEnd().split("\n");
+    for (const twice of [timedLines.flatMap((line) => [line, line]), [...timedLines, ...timedLines]]) {
+      const index = await history.open(write(`${twice.join("\n")}\n`));
+      expect(await eventsOf(index)).toEqual(await eventsOf(once));
+      expect(index.diagnostics).toContainEqual({ code: "line.repeated", count: lines.length, sample: expect.stringContaining("turn.prompt") });
+    }
+    const strange = itemsOf((await eventsOf(once))[1]!).find((item) => item.kind === "tool");
+    expect(strange).toMatchObject({ name: "weather.changed", unknown: true });
+    const outside = await history.open(write(text([{ type: "weather.changed" }, ...turn("one", "1"), { type: "weather.changed", again: true }])));
+    expect((await eventsOf(outside)).map(shown)).toEqual([["message 1 -> succeeded", "succeeded"]]);
+    expect(outside.diagnostics).toMatchObject([{ code: "record.unknownType", count: 2 }]);
   });
 
   it("taken back by an undo are gone, with what the agent did by itself after them", async () => {

@@ -13,7 +13,7 @@ import { TurnReader } from "./turn-reader.ts";
 const BLOB_MARK = "\"blobref:";
 
 /** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
-const KEPT_VERSION = 1;
+const KEPT_VERSION = 2;
 interface KeptIndex extends KeptFile {
   version: number;
   file: string;

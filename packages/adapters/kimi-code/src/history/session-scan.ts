@@ -14,6 +14,7 @@ export interface KeptScan {
   isChild: boolean;
   scanned: number;
   identity: string;
+  seen: string[];
 }
 
 /**
@@ -36,11 +37,14 @@ export class SessionScan {
   /** Since the first turn: no growth changes it. */
   #identity: string | null = null;
   readonly #diagnostics: DiagnosticCounter;
+  /** Digests of the lines that tell their time. */
+  readonly #seen: Set<string>;
 
   /** `kept`: what an earlier scan of the file gave. */
   constructor(diagnostics: DiagnosticCounter, kept: KeptScan | null = null) {
     this.#diagnostics = diagnostics;
     this.turns = kept === null ? new TurnList() : TurnList.restore(kept.turns);
+    this.#seen = new Set(kept?.seen);
     if (kept === null) return;
     this.isOurs = true;
     ({ cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, isChild: this.isChild, scanned: this.scanned, identity: this.#identity } = kept);
@@ -55,7 +59,7 @@ export class SessionScan {
   keep(): KeptScan | null {
     if (!this.isOurs || this.#identity === null) return null;
     const { cwd, sessionId, agentId, isChild, scanned } = this;
-    return { turns: this.turns.keep(), cwd, sessionId, agentId, isChild, scanned, identity: this.#identity };
+    return { turns: this.turns.keep(), cwd, sessionId, agentId, isChild, scanned, identity: this.#identity, seen: [...this.#seen] };
   }
 
   async read(file: FileHandle): Promise<void> {
@@ -89,10 +93,24 @@ export class SessionScan {
     this.#describe(record);
     this.isOurs ||= dialectOf(record) !== null;
     const line = decode(record);
+    if (line.at !== null && this.#isRepeated(bytes.subarray(start, end))) {
+      this.#diagnostics.count("line.repeated", sampleOf(bytes, start, end));
+      return true;
+    }
+    // Within a turn it is shown and counted there.
+    for (const note of this.turns.isOpen ? [] : line.notes) if (note.type === "unknown") this.#diagnostics.count("record.unknownType", JSON.stringify(note.record));
     if (this.turns.turns.length === 0) this.isChild ||= isTask(line);
     this.turns.add(line, { offset, length: end - start });
     if (this.turns.turns.length > 0) this.#identity ??= this.identity;
     return true;
+  }
+
+  /** A line with its time that stands there word for word again was written once. */
+  #isRepeated(bytes: Buffer): boolean {
+    const digest = createHash("md5").update(bytes).digest("base64").slice(0, 16);
+    if (this.#seen.has(digest)) return true;
+    this.#seen.add(digest);
+    return false;
   }
 
   #describe(record: JsonRecord): void {

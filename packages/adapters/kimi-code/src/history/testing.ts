@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { HarnessEvent, HistoryIndex } from "@foldcast/protocol-core/harness";
+import type { HarnessEvent, HarnessItem, HistoryIndex } from "@foldcast/protocol-core/harness";
 import { history } from "./source.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kimi-history-"));
@@ -46,6 +46,10 @@ export async function eventsOf(index: HistoryIndex): Promise<HarnessEvent[][]> {
 
 export async function turnsOf(lines: readonly Line[]): Promise<HarnessEvent[][]> {
   return eventsOf(await history.open(write(text(lines))));
+}
+
+export function itemsOf(events: readonly HarnessEvent[]): HarnessItem[] {
+  return events.flatMap((event) => (event.type === "item.started" ? [event.item] : []));
 }
 
 /** One line a shown thing: its kind, what it says, how it ended. */

@@ -82,6 +82,11 @@ export class TurnList {
     return this.#turns;
   }
 
+  /** Whether a line that begins no turn belongs to one. */
+  get isOpen(): boolean {
+    return this.#current !== null && !this.#current.ended;
+  }
+
   /** How many turns were taken back; they are no longer among the others. */
   get undone(): number {
     return this.#undone;
@@ -154,7 +159,7 @@ export class TurnList {
         return this.#member(at, place);
       default:
         // Between turns these belong to none: a task in the background ended, a file was saved.
-        if (this.#current !== null && !this.#current.ended) this.#member(at, place);
+        if (this.isOpen) this.#member(at, place);
     }
   }
 

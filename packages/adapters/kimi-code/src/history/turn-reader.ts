@@ -158,7 +158,7 @@ export class TurnReader {
         return this.#aside(note.name, note.input, note.output, note.failed);
       case "unknown":
         this.#count("record.unknownType", JSON.stringify(note.record));
-        return this.#aside(note.name, note.record, null, false);
+        return this.#whole({ kind: "tool", id: this.#number("aside"), name: note.name, input: note.record, unknown: true });
       case "shellInput":
         return this.#push({ type: "item.started", item: { kind: "command", id: "shell", command: note.command, source: "userShell" }, at: this.#at });
       case "shellOutput":
