@@ -491,3 +491,10 @@ describe("records of types that nobody knows", () => {
     expect(diagnostics).toMatchObject([{ code: "line.unknownType", count: 2 }]);
   });
 });
+
+test("bare records of other harnesses are not taken for the first rollouts", () => {
+  const bare = (record: HandLine): boolean => history.recognises("/x/session.jsonl", JSON.stringify(record));
+  expect(bare({ type: "reasoning", summary: [], encrypted_content: "x" })).toBe(true);
+  expect(bare({ type: "reasoning", text: "Hm.", time: { start: 1 } })).toBe(false);
+  expect(bare({ type: "message", role: "user", content: [{ type: "input_text", text: "go" }] })).toBe(true);
+});

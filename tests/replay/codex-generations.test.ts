@@ -163,6 +163,14 @@ describe("rollouts with ordinals and completed items", () => {
     expect(diagnostics.map(({ code }) => code)).toContain("line.repeated");
   });
 
+  test("of a message that was completed twice the last word counts", async () => {
+    const { items } = await replayLines(numbered([
+      meta(), started(T), ...prompt("go"), ...said("m1", "Half an ans"), ...said("m1", "Half an answer.", "final_answer"), completed(T),
+    ]));
+    expect(kinds(items)).toEqual(["userMessage", "message final_answer"]);
+    expect(messages(items)).toEqual(["Half an answer."]);
+  });
+
   test("a command that outlives its turn is shown in that turn, before what came after its start", async () => {
     const late = done(T, { type: "CommandExecution", id: "exec-1", command: ["bash", "-lc", "sleep 9"], cwd: "/w", status: "completed", exit_code: 0 }, { started_at_ms: 20, completed_at_ms: 99 });
     const { turns } = await replayLines(numbered([

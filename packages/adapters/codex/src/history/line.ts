@@ -61,6 +61,8 @@ function bareLine(record: SessionRecord, at: number | null): RolloutLine | null 
 export function isOwnLine(line: RolloutLine): boolean {
   if (line.kind === "unknown") return false;
   if (line.kind === "silent") return line.type === "world_state" || line.type === "state";
+  // Other harnesses have bare records of these types with other members.
+  if (line.type === "reasoning") return Array.isArray(line.payload["summary"]);
   if (line.type !== "message") return true;
   const { content } = line.payload;
   return Array.isArray(content) && content.some((part) => ["input_text", "output_text"].includes(String(objectOf(part)["type"])));

@@ -48,7 +48,7 @@ export function nativeItem(id: string, item: SessionRecord): BuiltItem | null {
 }
 
 /** What is not known is shown with its own name and content. */
-export function genericItem(id: string, name: string, input: SessionRecord): BuiltItem {
+function genericItem(id: string, name: string, input: SessionRecord): BuiltItem {
   return { item: { kind: "tool", id, name, input }, outcome: outcomeOf(input) };
 }
 

@@ -6,7 +6,7 @@ import { callInput, callName, isProgram } from "./calls.ts";
 import { SILENT_EVENTS } from "./events.ts";
 import { itemOfEvent } from "./legacy-events.ts";
 import { readLine, type RolloutLine } from "./line.ts";
-import { genericItem, isKnownItem, searchAction } from "./native-items.ts";
+import { isKnownItem, searchAction } from "./native-items.ts";
 import { member, type SessionRecord, textsOf } from "./record.ts";
 import type { CallSlot, Source } from "./slots.ts";
 import { type Told, TurnSlots } from "./turn-slots.ts";
@@ -236,8 +236,7 @@ export class TurnReader {
 
   #unknown(type: string, payload: SessionRecord, { at }: RolloutLine): void {
     const id = `unknown ${this.#generic++}`;
-    const { item } = genericItem(id, type === "" ? "record" : type, withoutType(payload));
-    this.#slots.once("line", id, { item, startedAt: at, completedAt: at });
+    this.#slots.once("line", id, { item: { kind: "tool", id, name: type === "" ? "record" : type, input: withoutType(payload), unknown: true }, startedAt: at, completedAt: at });
   }
 
   #told(source: Source, id: string | null, { at }: RolloutLine): Told {

@@ -47,14 +47,16 @@ export class TurnSlots {
 
   message(text: string, phase: MessagePhase | null, told: Told): void {
     const last = this.#placed.at(-1)?.slot;
+    const again = this.#toldAgain(told);
     const { thing } = this.#messages.place(told.source, text.trim(), () => {
+      if (again !== null) return again;
       // The model's own record may hold more than is shown, such as citations.
       const isNear = last?.kind === "message" && !last.sources.has(told.source) && (last.text.includes(text.trim()) || text.includes(last.text.trim()));
       return isNear ? last : this.#add({ kind: "message", text, phase, sources: new Set(), ...this.#times(told) });
     });
     if (told.source !== "record") thing.text = text;
     thing.sources.add(told.source);
-    thing.phase ??= phase;
+    thing.phase = again === null ? (thing.phase ?? phase) : (phase ?? thing.phase);
   }
 
   user(content: UserContent, clientId: string | null, told: Told): void {
@@ -62,6 +64,12 @@ export class TurnSlots {
     thing.sources.add(told.source);
     thing.clientId ??= clientId;
     if (told.source === "item") thing.input = content.input;
+  }
+
+  /** The message that the item with this id made already: Codex takes the last word on each id (0.171). */
+  #toldAgain({ source, id }: Told): MessageSlot | null {
+    const slot = source === "item" && id !== null ? this.#byId.get(id)?.slot : undefined;
+    return slot?.kind === "message" && slot.sources.has("item") ? slot : null;
   }
 
   /** Events tell each part of a thought alone. */
