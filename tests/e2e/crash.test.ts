@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Thread, Turn } from "@foldcast/protocol-core/wire";
 import { PlainClient } from "../support/plain-client.ts";
@@ -31,7 +32,7 @@ interface Found {
 }
 
 /** Has a turn played until the host is killed, on a thread of its own where none is given. `before` is what the thread was when the host came up. */
-async function killWhile(dataDir: string, threadId: string | null, afterMs: number): Promise<{ before: Found | null; told: Steps; threadId: string }> {
+async function killWhile(dataDir: string, threadId: string | null, afterMs: number): Promise<{ before: Found | null; told: Steps; threadId: string; queued: string }> {
   await using server = await startServer({ scenarios: { long: SCENARIO }, speed: 1, dataDir });
   await using client = await PlainClient.connect(server.url);
   const told: Steps = { completed: new Map(), turnIds: [] };
@@ -44,11 +45,12 @@ async function killWhile(dataDir: string, threadId: string | null, afterMs: numb
   const id = threadId ?? (await client.start({ model: "scripted/long", cwd: "/w" })).id;
   if (threadId !== null) await client.join(id);
   told.turnIds.push(await client.submit(id, "go"));
-  await client.wire.request("thread/queue/add", { threadId: id, input: [{ type: "text", text: "after", text_elements: [] }], clientUserMessageId: `queued-${afterMs}` });
+  const queued = randomUUID();
+  await client.wire.request("thread/queue/add", { threadId: id, input: [{ type: "text", text: "after", text_elements: [] }], clientUserMessageId: queued });
   await until("the first items", () => ([...told.completed.values()].flat().length > 2 ? true : undefined), { everyMs: 1 });
   await sleep(afterMs);
   await server.stop("SIGKILL");
-  return { before, told, threadId: id };
+  return { before, told, threadId: id, queued };
 }
 
 async function findAfter(dataDir: string, threadId: string): Promise<Found> {
@@ -74,11 +76,11 @@ function demandAll({ turns }: { turns: readonly Turn[] }, { completed, turnIds }
 describe("after the host was killed in the middle of a turn", () => {
   test("that turn is interrupted, and what the client had is there once, under the same ids; what waited still waits", async () => {
     const dataDir = temporaryDir("data");
-    const { told, threadId } = await killWhile(dataDir, null, 150);
+    const { told, threadId, queued } = await killWhile(dataDir, null, 150);
     const after = await findAfter(dataDir, threadId);
     demandAll(after, told);
     expect(after.turns).toHaveLength(1);
-    expect(after.queued).toEqual(["queued-150"]);
+    expect(after.queued).toEqual([queued]);
   });
 
   // FOLDCAST_KILLS=200 for a long run.

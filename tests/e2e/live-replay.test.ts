@@ -104,7 +104,10 @@ async function act(client: PlainClient, threadId: string, turnId: string, what: 
   const marked = (): true | undefined =>
     client.threads.get(threadId)?.some((turn) => turn.id === turnId && turn.items.some((item) => item.type === "agentMessage" && item.text === MARK)) === true || undefined;
   await until("the mark", marked, { everyMs: 2 });
-  if (what === "interrupt") return void (await client.wire.request("turn/interrupt", { threadId, turnId }));
+  if (what === "interrupt") {
+    await client.wire.request("turn/interrupt", { threadId, turnId });
+    return;
+  }
   await client.wire.request("turn/steer", { threadId, expectedTurnId: turnId, input: [{ type: "text", text: "and mind the edges", text_elements: [] }] });
   const { id } = await until("the request", () => client.wire.requests.find(({ params }) => params["turnId"] === turnId), { everyMs: 2 });
   client.wire.respond(id, { answers: { approval: { answers: ["Approve"] } } });
