@@ -42,7 +42,8 @@ async function letGo({ client: { wire } }: DesktopApp): Promise<void> {
 const ended = (turn: DesktopTurn): Promise<true> => until("its end", () => (turn.status === "inProgress" ? undefined : true), { timeoutMs: 30_000 });
 
 test("starts with all that it asks for at hand, and shows our models", async () => {
-  const { app: started, answers, missing, failed } = await DesktopApp.start(server.url);
+  await using fresh = await startServer({ scenarios: SCENARIOS });
+  const { app: started, answers, missing, failed } = await DesktopApp.start(fresh.url);
   await using app = started;
   expect([missing, failed]).toEqual([[], []]);
   expect(app.sidebar.size).toBe(0);

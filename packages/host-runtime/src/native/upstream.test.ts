@@ -58,7 +58,11 @@ function start(env: Record<string, string> = {}, folder = dir, signEveryMs = 60_
   return upstream;
 }
 
-const notes = (): Note[] => (existsSync(join(dir, "notes")) ? readFileSync(join(dir, "notes"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as Note) : []);
+/** What is written whole. */
+function notes(): Note[] {
+  const text = existsSync(join(dir, "notes")) ? readFileSync(join(dir, "notes"), "utf8") : "";
+  return text.split("\n").slice(0, -1).map((line) => JSON.parse(line) as Note);
+}
 
 async function until<T>(look: () => T | undefined | false): Promise<T> {
   for (;;) {

@@ -14,10 +14,12 @@ let transport: Transport;
 let heard: string[];
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  heard = [];
+  // The end of a client of the test before may come in the middle of this one.
+  const own: string[] = [];
+  heard = own;
   host = new WebSocketHost({ token: null, heartbeatMs: BEAT_MS, connect: (given) => {
     transport = given;
-    return { receive: (frame) => void heard.push(frame.toString()), handleClosed: () => void heard.push("closed") };
+    return { receive: (frame) => void own.push(frame.toString()), handleClosed: () => void own.push("closed") };
   } });
   host.server.listen(0, "127.0.0.1");
   await once(host.server, "listening");

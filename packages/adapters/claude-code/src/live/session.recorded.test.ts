@@ -39,7 +39,7 @@ describe("what a recorded run tells live is what its file tells", () => {
 
   test("recordings are there", () => expect(recordings.length).toBeGreaterThan(25));
 
-  test.concurrent.for(recordings.map((recording) => [recording.name, recording] as const))("%s", { timeout: 20_000 }, async ([, { path, file, prompts }], context) => {
+  test.concurrent.for(recordings.map((recording) => [recording.name, recording] as const))("%s", async ([, { path, file, prompts }], context) => {
     const { adapter, config, workspace, cleanup } = testAdapter(bin, { FAKE_RECORDING: path });
     cleanups.push(cleanup);
     // What sets the agent to work by itself is read in the file.

@@ -1,6 +1,6 @@
 import type { HarnessEvent, HarnessSession } from "@foldcast/protocol-core/harness";
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 30_000;
 
 /** Reads a session's events in the background and lets a test wait for what it needs. */
 export class SessionListener {

@@ -17,7 +17,7 @@ export interface ScenarioHooks {
   scenario(kind: ScenarioKind): { options: SessionOptions; input: TurnInput } | null;
   /** `events`: history gives the very events of the live turn. `summary`: the same items, texts and outcomes. */
   historyEquality: "events" | "summary";
-  /** Milliseconds for one test. Default 20,000. */
+  /** Milliseconds for one test. Default 60,000. */
   timeout?: number;
 }
 
@@ -39,7 +39,7 @@ export interface ConformanceContext {
  * history and honest capabilities. Call it at the top level of a vitest file.
  */
 export function describeAdapter(name: string, makeAdapter: MakeAdapter, hooks: ScenarioHooks): void {
-  describe(`${name} keeps the adapter contract`, { timeout: hooks.timeout ?? 20_000 }, () => {
+  describe(`${name} keeps the adapter contract`, { timeout: hooks.timeout ?? 60_000 }, () => {
     let current: { adapter: HarnessAdapter; cleanup?: () => Promise<void> | void };
     let listeners: SessionListener[] = [];
     const context: ConformanceContext = {
