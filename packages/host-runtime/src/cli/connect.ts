@@ -22,17 +22,24 @@ export interface ConnectOptions {
   stderr: NodeJS.WritableStream;
   /** A server in this process has the real Codex behind it, as one of `foldcast serve`: its threads have the ids then that its own clients know. */
   withCodex?: boolean;
+  /** The lists of a server in this process wait for all saved sessions, however many are looked at for the first time. */
+  wholeLists?: boolean;
 }
+
+/** The longest that a timer takes. */
+const NO_END_MS = 2_147_483_647;
 
 /**
  * A connection to the server that `--server` names, else to the one that has the data folder, else to one in this
  * process. Throws a `StoreLockedError` when the folder's owner does not answer.
  */
-export async function connect({ values, file, env, stderr, withCodex = false }: ConnectOptions): Promise<Link> {
+export async function connect({ values, file, env, stderr, withCodex = false, wholeLists = false }: ConnectOptions): Promise<Link> {
   const given = values["token-file"] === null ? null : readToken(values["token-file"]);
   // The token of the local server is nobody else's business.
   if (values.server !== null) return { transport: await webSocketTransport(values.server, given), running: null };
-  const options = { ...serverOptions(values, file, env), native: withCodex ? await nativeProgram(values, env) : null };
+  const settings = serverOptions(values, file, env);
+  const discovery = wholeLists ? { ...settings.discovery, firstPatienceMs: NO_END_MS } : settings.discovery;
+  const options = { ...settings, discovery, native: withCodex ? await nativeProgram(values, env) : null };
   let running: RunningHost;
   try {
     // Ctrl+C is the client's own.

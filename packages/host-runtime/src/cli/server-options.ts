@@ -19,7 +19,7 @@ export interface ServerOptions {
   settingsByHarness: ConfigFile["harness"];
   sessionFolders: readonly string[];
   /** Which of the sessions that harnesses saved on this machine are threads. */
-  discovery: { enabled: boolean; maxSessions: number; maxAgeMs: number | null };
+  discovery: { enabled: boolean; maxSessions: number; maxAgeMs: number | null; firstPatienceMs?: number };
   dialect: "auto" | "default" | "desktop";
   /** The real Codex behind the server, looked for by whoever starts one; null or absent = none. */
   native?: NativeProgram | null;

@@ -2,6 +2,7 @@ import type { DeliveryPolicy } from "@foldcast/protocol-core/delivery";
 import type { HarnessEvent, HistoryIndex, HistorySource, TurnOutcome } from "@foldcast/protocol-core/harness";
 import { TurnProjector } from "@foldcast/protocol-core/projection";
 import type { ItemDetail, ProjectorOptions } from "@foldcast/protocol-core/projection";
+import { invalidRequest } from "@foldcast/protocol-core/wire";
 import type { Turn } from "@foldcast/protocol-core/wire";
 import type { ThreadStore, TurnFact } from "../store/store.ts";
 import { withDetail } from "./feed.ts";
@@ -99,8 +100,8 @@ export class ThreadHistory {
   }
 
   async #refresh(): Promise<HistoryIndex> {
-    if (this.#index === null) this.#index = await this.#options.indexes.open(this.#options.source, this.#options.file);
-    else if (await this.#index.refresh()) {
+    if (this.#index === null) this.#index = await this.#readable(this.#options.indexes.open(this.#options.source, this.#options.file));
+    else if (await this.#readable(this.#index.refresh())) {
       this.#ids = [];
       this.#longTurn = null;
       this.#grown = true;
@@ -111,6 +112,15 @@ export class ThreadHistory {
     const ours = new Map(store.turns(threadId).map((fact) => [fact.turnKey, fact.turnId]));
     this.#ids = turns.map(({ key }) => ours.get(key) ?? turnIdFor(harness, nativeSessionId, key));
     return this.#index;
+  }
+
+  /** A file that is gone, closed or damaged is no fault of the host: who asks for it is told which. */
+  async #readable<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw invalidRequest(`the saved session ${this.#options.file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   /** One use at a time: the index must not be closed or refreshed under a reader. */

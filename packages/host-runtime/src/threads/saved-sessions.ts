@@ -166,7 +166,7 @@ export class SavedSessions {
           seen.push(entry);
         }
         done += 1;
-        if (performance.now() < reportAt) continue;
+        if (performance.now() < reportAt || done === changed.length) continue;
         reportAt = performance.now() + PROGRESS_EVERY_MS;
         this.#options.onProgress(done, changed.length);
         save();

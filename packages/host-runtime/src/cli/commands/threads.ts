@@ -27,7 +27,7 @@ export async function run({ settings, operands: [verb = "", ...operands], env, s
   if (operands.length < least) throw new UsageError(verb === "rename" ? "rename takes a thread and its new name" : `${verb} takes the id of a thread; foldcast threads list shows them`);
   if (operands.length > most) throw new UsageError(verb === "rename" ? "put the new name in quotes" : `\`${operands[most]!}\` is one operand too many`);
   const { values, file } = await settings();
-  const link = await connect({ values, file, env, stderr, withCodex: true });
+  const link = await connect({ values, file, env, stderr, withCodex: true, wholeLists: true });
   const client = new ThreadsClient(link.transport);
   try {
     await client.initialize();
