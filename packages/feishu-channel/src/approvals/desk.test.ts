@@ -17,6 +17,8 @@ interface Set {
   readonly desk: InteractionDesk;
   readonly said: () => readonly ReaderMessage[];
   readonly pressed: unknown[];
+  /** What native Codex was answered. */
+  readonly answered: unknown[];
   readonly ask: (own: Partial<InteractionPayload>) => void;
   readonly refuse: (...codes: number[]) => void;
 }
@@ -26,11 +28,12 @@ async function setUp(locale: "en" | "zh" = "en", openIdOf: (ids: PersonIds) => s
   worlds.push(world);
   const { fake, port, chatId, person } = world;
   const pressed: unknown[] = [];
+  const answered: unknown[] = [];
   const desk = new InteractionDesk({
     port, table: memoryTable(InteractionRow), locale, approvers: [], log: () => undefined, openIdOf, nameOf: () => Promise.resolve("Ada"),
     clock: { now: () => fake.now(), sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20))) },
     answer: (params) => Promise.resolve(void pressed.push(params)).then(() => ({ status: "accepted", message: "", open: [], command: null })),
-    respond: () => true,
+    respond: (_id, result) => answered.push(result) > 0,
     command: (_text, press) => Promise.resolve(void pressed.push(press)).then(() => "said"),
   });
   await port.start((event) => (event.type === "cardAction" ? desk.click(event) : undefined));
@@ -41,7 +44,7 @@ async function setUp(locale: "en" | "zh" = "en", openIdOf: (ids: PersonIds) => s
   };
   const said = (): readonly ReaderMessage[] => fake.chat({ chatId }).messages.filter(({ sender }) => sender.kind === "app");
   const refuse = (...codes: number[]): void => fake.planFaults({ faults: codes.map((code, index) => ({ id: `${index}`, on: { api: "message.create", nth: index + 1 }, fault: { kind: "refuse", code, msg: "refused" } })) });
-  return { world, desk, said, pressed, ask, refuse };
+  return { world, desk, said, pressed, answered, ask, refuse };
 }
 
 describe("what is asked", () => {
@@ -85,6 +88,31 @@ describe("what is asked", () => {
     await until(() => said().length > 0, "the text");
     expect(said()[0]!.text).toBe("Choose\n1. One: /threads one");
   });
+});
+
+it("questions of native Codex are answered one by one in text, and given to it together", async () => {
+  const { desk, world, said, refuse, answered } = await setUp();
+  refuse(200220);
+  const question = (id: string, ...labels: string[]): object => ({ id, header: "", question: `${id}?`, isOther: labels.length === 0, isSecret: false, options: labels.length === 0 ? null : labels.map((label) => ({ label, description: "" })) });
+  const params = { threadId: "th", turnId: "t", itemId: "i", questions: [question("side", "left", "right"), question("why")], isBlocking: true, autoResolutionMs: null };
+  desk.ask(7, "item/tool/requestUserInput", params, { threadId: "th", place: { chatId: world.chatId, replyTo: null, inThread: false }, startedBy: world.person, item: null });
+  await until(() => said().length > 0, "the text");
+  const key = /\/_interaction (\S+) side=/.exec(said()[0]!.text)![1]!;
+  const type = (value: string): Promise<string | null> => desk.typed(key, value, { chatId: world.chatId, openId: world.person, at: 0 });
+  expect(await type("side=right")).toBe("Noted; there are more questions");
+  expect(answered).toEqual([]);
+  expect(await type("why=because")).toBe("Done");
+  expect(answered).toEqual([{ answers: { side: { answers: ["right"] }, why: { answers: ["because"] } } }]);
+});
+
+it("a card that is settled says so once Feishu is there again, however long it was away", async () => {
+  const { ask, desk, world, said } = await setUp();
+  ask({ body: "Command: ls" });
+  await until(() => said().length > 0, "the card");
+  world.fake.planFaults({ faults: Array.from({ length: 12 }, (_, index) => ({ id: `${index}`, on: { api: "message.patch" as const, nth: index + 1 }, fault: { kind: "serverError" as const, status: 502, effect: false } })) });
+  desk.resolved("r", "deny", null);
+  await until(() => said()[0]!.text.includes("Denied"), "the settled card");
+  expect(world.fake.pendingFaults()).toEqual([]);
 });
 
 it("a press without an open id is that of the person who is known by another id, a stranger's is refused", async () => {

@@ -47,7 +47,7 @@ export interface Press {
 const ButtonValue = z.object({ interaction_id: z.string().min(1).max(64), action_id: z.string().max(200), action_value: z.string().max(4_000) });
 /** Feishu shows an error after three seconds; what takes longer is told by the card itself. */
 const ANSWER_PATIENCE_MS = 2_000;
-const PATCH_TRIES = 8;
+const MAX_PATCH_PAUSE_MS = 15_000;
 const WHY_PATIENCE_MS = 2_000;
 
 export interface Asked {
@@ -117,7 +117,7 @@ export class InteractionDesk {
     const key = `i${randomBytes(12).toString("hex")}`;
     const row: InteractionRow = {
       requestId: to.requestId, native: to.native === null ? null : { method: to.native.method, params: to.native.params }, threadId: to.threadId, chatId: to.place.chatId, messageId: null, triedAt: null,
-      startedBy: to.startedBy, expiresAt: payload.expiresAt, payload, state: "open", outcome: null, by: null, shown: false, form: "card", maskMail: false,
+      startedBy: to.startedBy, expiresAt: payload.expiresAt, payload, state: "open", outcome: null, by: null, shown: false, form: "card", maskMail: false, answers: {},
     };
     this.#put(key, row);
     if (to.requestId !== null) this.#byRequest.set(to.requestId, { key, threadId: to.threadId });
@@ -260,7 +260,7 @@ export class InteractionDesk {
   }
 
   async #take(key: string, row: InteractionRow, given: { readonly actionId: string; readonly actionValue: string; readonly openId: string; readonly at: number }): Promise<InteractionAnswerResult> {
-    const result = row.native === null ? await this.#ofServer(row, given) : this.#ofNative(row, row.native, given);
+    const result = row.native === null ? await this.#ofServer(row, given) : this.#ofNative(key, row, row.native, given);
     if (result.status === "accepted" && result.open.length === 0) {
       const by = await this.#deps.nameOf(given.openId, row.chatId);
       this.#settle(key, outcomeOf(given), by);
@@ -282,9 +282,13 @@ export class InteractionDesk {
     }
   }
 
-  #ofNative(row: InteractionRow, { method, params }: { readonly method: string; readonly params?: unknown }, { actionId, actionValue }: { readonly actionId: string; readonly actionValue: string }): InteractionAnswerResult {
+  #ofNative(key: string, row: InteractionRow, { method, params }: { readonly method: string; readonly params?: unknown }, { actionId, actionValue }: { readonly actionId: string; readonly actionValue: string }): InteractionAnswerResult {
     const request = fromServerRequest(method, params, null);
-    const read = request === null ? null : readEvent(request, { actionId, actionValue, metadata: {} });
+    const read = request === null ? null : readEvent(request, { actionId, actionValue, metadata: {} }, row.answers);
+    if (read?.kind === "partial") {
+      this.#change(key, { answers: { ...read.answers } });
+      return { status: "accepted", message: "", open: read.open, command: null };
+    }
     if (read?.kind !== "answer") return { status: "invalid", message: "", open: [], command: null };
     const answer: InteractionAnswer = read.answer;
     const sent = this.#deps.respond(row.requestId!, toServerReply(method as ServerRequestMethod, params, answer));
@@ -303,7 +307,7 @@ export class InteractionDesk {
   async #showSettled(key: string): Promise<void> {
     if (this.#closed) return;
     const { port, clock } = this.#deps;
-    for (let tries = 0; tries < PATCH_TRIES && !this.#isOver(); tries += 1) {
+    for (let tries = 0; !this.#isOver(); tries += 1) {
       const row = this.#row(key);
       if (row?.messageId == null || row.shown) return;
       const options = { chatId: row.chatId, priority: "final" } as const;
@@ -315,8 +319,9 @@ export class InteractionDesk {
         this.#change(key, { maskMail: true });
         continue;
       }
-      if (outcome.kind === "ok" || (outcome.kind === "refused" && !outcome.refusal.retryable && outcome.refusal.kind !== "cardBusy" && outcome.refusal.kind !== "unreachable")) return this.#change(key, { shown: true });
-      await clock.sleep(Math.min(400 * 2 ** tries, 10_000));
+      // Buttons that look as if they were good stay until Feishu has said yes or no, however long it is away.
+      if (outcome.kind === "ok" || (outcome.kind === "refused" && !outcome.refusal.retryable && outcome.refusal.kind !== "unauthorized")) return this.#change(key, { shown: true });
+      await clock.sleep(Math.min(400 * 2 ** Math.min(tries, 10), MAX_PATCH_PAUSE_MS));
     }
   }
 

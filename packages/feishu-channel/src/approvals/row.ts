@@ -28,6 +28,8 @@ export const InteractionRow = z.object({
   shown: z.boolean(),
   /** How it was sent: a card can be changed when it is settled, a text is followed by another one. */
   form: z.enum(["card", "text"]).default("card"),
+  /** Of a native request with several questions: what was answered so far, by question. A foldcast server keeps that itself. */
+  answers: z.record(z.string(), z.array(z.string()).readonly()).default({}),
   /** Feishu refused a mail address in it. */
   maskMail: z.boolean().default(false),
 });

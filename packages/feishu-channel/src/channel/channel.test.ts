@@ -151,3 +151,47 @@ it("keeps what it knows by app: another one on the same ledger takes up nothing 
   expect(other.server.asked.map(({ method }) => method)).toEqual(["initialize"]);
   expect(fake.calls().filter(({ api }) => api.startsWith("card."))).toEqual([]);
 });
+
+describe("a chat with limits of its own", () => {
+  const models = ["one/small", "one/large", "two/small"].map((model) => ({ model, displayName: model }));
+  const asked = ({ server }: ChannelWorld, method: string): readonly unknown[] => server.asked.flatMap((one) => (one.method === method ? [one.params] : []));
+
+  async function limited(): Promise<ChannelWorld & { readonly command: (text: string) => Promise<string> }> {
+    const world = await start();
+    const { server, feishu: { chatId, person } } = world;
+    server.answers.set("model/list", () => ({ data: models }));
+    server.answers.set("thread/list", () => ({ data: [threadOf("inside", "/team/x"), threadOf("outside", "/w")] }));
+    // Named for the bot, who may resume any thread elsewhere.
+    await world.restart({ settings: { allowUsers: [person], folders: ["/shared"], chats: { [chatId]: { folders: ["/team"], models: ["two"] } } } });
+    return { ...world, command: async (text) => (await answerTo(world, { chatId, from: person, text, mention: true })).text };
+  }
+
+  it("begins threads in its folders with its models, and offers no others", async () => {
+    const world = await limited();
+    expect(await world.command("/cwd /shared")).toContain("Only these folders can be used here: /team");
+    expect(await world.command("/cwd /team/x")).toContain("/team/x");
+    expect(await world.command("/model")).not.toContain("one/");
+    expect(await world.command("/model one/small")).toContain("no model");
+    expect(await world.command("/threads")).not.toContain("outside");
+    expect(await world.command("/threads outside")).toContain("no such thread");
+    const { fake, chatId, person } = world.feishu;
+    fake.say({ chatId, from: person, text: "hello", mention: true });
+    await until(() => asked(world, "turn/start").length > 0, "the turn");
+    expect(asked(world, "thread/start")).toEqual([{ cwd: "/team/x", model: "two/small" }]);
+  });
+
+  it("leaves a thread and a folder that it was given before", async () => {
+    const world = await start();
+    const { server, feishu: { fake, chatId, person } } = world;
+    server.answers.set("model/list", () => ({ data: models }));
+    const first = await answerTo(world, { chatId, from: person, text: "hello", mention: true });
+    await answerTo(world, { chatId, from: person, text: "/cwd /w/sub", mention: true });
+    await world.restart({ settings: { chats: { [chatId]: { cwd: "/team" } } } });
+    expect((await answerTo(world, { chatId, from: person, text: "/cwd", mention: true })).text).toContain("/team");
+    const { messageId } = fake.say({ chatId, from: person, text: "go on", mention: true, replyTo: first.messageId });
+    await until(() => world.said().some(({ parentId, text }) => parentId === messageId && text.includes("not for this chat")), "the refusal");
+    fake.say({ chatId, from: person, text: "begin", mention: true });
+    await until(() => asked(world, "turn/start").length > 1, "the turn");
+    expect(asked(world, "thread/start").at(-1)).toEqual({ cwd: "/team" });
+  });
+});

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { ClientTransport } from "@foldcast/protocol-core/client";
 import type { InteractionAnswerResult, InteractionPayload } from "@foldcast/protocol-core/interaction";
@@ -8,25 +7,24 @@ import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { z } from "zod";
 import { InteractionDesk, type Press } from "../approvals/desk.ts";
 import { InteractionRow } from "../approvals/row.ts";
-import { maskMail } from "../card/index.ts";
-import { plainText } from "../card/markdown/inline.ts";
 import { WRITER_TIMES, type WriterClock } from "../card/writer.ts";
 import { HostClient } from "../client/host-client.ts";
 import { TurnRecord } from "../delivery/record.ts";
-import { type Place, sendOnce, SEND_TIMES } from "../delivery/sender.ts";
+import type { Place } from "../delivery/sender.ts";
 import type { DeliveryDeps } from "../delivery/turn-delivery.ts";
-import { type Approach, judge, type Verdict } from "../inbound/access.ts";
+import { type Approach, isWithin, judge, limitsOf, type Verdict } from "../inbound/access.ts";
 import { type CommandName, readTyped } from "../inbound/command.ts";
 import { mentionsBot, readContent } from "../inbound/message.ts";
 import type { Documents, Table } from "../ledger/documents.ts";
 import type { CardActionEvent, FeishuEvent, FeishuPort, MessageReceivedEvent } from "../platform/port.ts";
 import { takeAttachment } from "./attachments.ts";
 import { Beginning, Binding, InboxRow, sessionKey } from "./binding.ts";
-import { modelOfNewThread, runCommand } from "./commands.ts";
+import { folderOf, modelOfNewThread, runCommand } from "./commands.ts";
 import type { FeishuSettings } from "./config.ts";
 import { isUnknownThread, whyNot, wordsOf } from "./errors.ts";
 import { Follower } from "./follower.ts";
 import { sendPrompt } from "./prompting.ts";
+import { nameOf, type SaidTo, say } from "./saying.ts";
 import { CHANNEL_TEXTS } from "./texts.ts";
 
 export interface ChannelOptions {
@@ -103,7 +101,7 @@ export class FeishuChannel {
       respond: (id, result) => this.#client.respond(id, result),
       command: (text, press) => this.#pressCommand(text, press),
       openIdOf: ({ openId, userId, unionId }) => openId ?? [userId, unionId].flatMap((id) => (id === null ? [] : [this.#facts.get(`person:${id}`)])).find((id) => id !== null) ?? null,
-      nameOf: (openId, chatId) => this.#nameOf(openId, chatId),
+      nameOf: (openId, chatId) => nameOf(openId, chatId, options.port),
     });
   }
 
@@ -421,21 +419,30 @@ export class FeishuChannel {
     const repliedTo = [row.parentId, row.rootId].flatMap((id) => (id === null ? [] : [this.#threadOfMessage(id)])).find((id) => id !== null) ?? null;
     const threadId = repliedTo ?? binding.threadId;
     if (threadId !== null) {
-      try {
-        const follower = await this.#join(threadId, false, binding);
-        if (binding.threadId !== threadId) this.#bindings.put(key, { ...binding, threadId });
-        return follower;
-      } catch (error) {
+      const follower = await this.#join(threadId, false, binding).catch((error: unknown) => {
         if (repliedTo !== null) throw error;
         this.#options.log("the session's thread is gone", { reason: wordsOf(error) });
+        return null;
+      });
+      if (follower !== null && this.#isFor(follower, row.chatId)) {
+        if (binding.threadId !== threadId) this.#bindings.put(key, { ...binding, threadId });
+        return follower;
       }
+      if (repliedTo !== null) throw new Error(this.#texts.notHere);
     }
     const { settings } = this.#options;
-    const model = await modelOfNewThread(binding.model ?? settings.defaultModel, settings.models, (method, params) => this.#client.request(method, params));
-    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/start", { cwd: binding.cwd ?? settings.cwd, ...(model === null ? {} : { model }) });
+    const limits = limitsOf(settings, row.chatId);
+    const model = await modelOfNewThread(binding.model ?? settings.defaultModel, limits.models, (method, params) => this.#client.request(method, params));
+    const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/start", { cwd: folderOf(binding, limits), ...(model === null ? {} : { model }) });
     const next = { ...this.#bindingOf(row), threadId: opened.thread.id };
     this.#bindings.put(key, next);
     return this.#follow(opened.thread, opened.model, next);
+  }
+
+  /** Limits that a chat was given later hold for the thread that it has, too. */
+  #isFor({ cwd, model }: Follower, chatId: string): boolean {
+    const limits = limitsOf(this.#options.settings, chatId);
+    return !limits.isOwn || isWithin(limits, { cwd, model });
   }
 
   #threadOfMessage(messageId: string): string | null {
@@ -456,12 +463,15 @@ export class FeishuChannel {
     const { settings } = this.#options;
     const key = sessionKey(row);
     const binding = this.#bindingOf(row);
+    const limits = limitsOf(settings, row.chatId);
     return runCommand(name, argument, {
       request: (method, params) => this.#client.request(method, params),
-      texts: this.#texts, binding, defaultCwd: settings.cwd, defaultModel: settings.defaultModel,
-      folders: [settings.cwd, ...settings.folders], models: settings.models, isNamed: this.#isNamed(openId),
+      texts: this.#texts, binding, defaultModel: settings.defaultModel, limits, isNamed: !limits.isOwn && this.#isNamed(openId),
       bind: (changes) => this.#bindings.put(key, { ...this.#bindingOf(row), ...changes }),
-      follower: async () => (binding.threadId === null ? null : this.#join(binding.threadId, false, binding)),
+      follower: async () => {
+        const follower = binding.threadId === null ? null : await this.#join(binding.threadId, false, binding);
+        return follower !== null && this.#isFor(follower, row.chatId) ? follower : null;
+      },
       offer: (payload: InteractionPayload) => this.#desk.open(payload, { requestId: null, native: null, threadId: row.threadId, place, startedBy: openId }),
     });
   }
@@ -497,32 +507,12 @@ export class FeishuChannel {
     return this.#desk.click(event).catch((error: unknown) => this.#options.log("a click could not be carried out", { reason: wordsOf(error) }));
   }
 
-  /** `cause`: the message or press that is answered; each answer to it is sent once. */
-  async #say(row: Pick<InboxRow, "messageId" | "chatId" | "threadId">, text: string, cause = row.messageId): Promise<void> {
+  #say(row: SaidTo, text: string, cause?: string): Promise<void> {
     const { port, clock, log } = this.#options;
-    const send = (shown: string): ReturnType<typeof sendOnce> => sendOnce({ port, clock, log, times: SEND_TIMES, isClosed: () => this.#closed }, {
-      place: { chatId: row.chatId, replyTo: row.messageId, inThread: row.threadId !== null }, body: { type: "text", text: plainText(shown) },
-      uuid: sayingId(cause, shown), mark: JSON.stringify(shown).slice(1, -1), triedAt: null, note: () => undefined,
-    });
-    const result = await send(text);
-    if (result.kind === "refused" && result.refusal.kind === "audit") await send(maskMail(text));
-  }
-
-  /** Names of people may be closed to the app, and those of a chat's members open. */
-  async #nameOf(openId: string, chatId: string): Promise<string> {
-    const { port } = this.#options;
-    const outcome = await port.userInfo(openId);
-    if (outcome.kind === "ok" && outcome.value.name !== null) return outcome.value.name;
-    const members = await port.chatMembers(chatId);
-    return (members.kind === "ok" ? members.value.find((member) => member.openId === openId)?.name : null) ?? openId.slice(0, 8);
+    return say(row, text, { port, clock, log, isClosed: () => this.#closed }, cause);
   }
 }
 
 function doneClick(event: CardActionEvent): InboxRow {
   return { state: "done", messageId: event.messageId, chatId: event.chatId, chatType: "group", openId: null, createTimeMs: event.createTimeMs, messageType: "click", content: "", mentions: [], rootId: null, parentId: null, threadId: null };
-}
-
-/** One message may be answered with several: each has a uuid of its own, the same one at each try. At most 50 characters. */
-function sayingId(messageId: string, text: string): string {
-  return `${`s${messageId}`.slice(0, 40)}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
 }

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { InteractionPayload } from "@foldcast/protocol-core/interaction";
 import { previewText } from "@foldcast/protocol-core/tools";
 import type { Thread, Turn } from "@foldcast/protocol-core/wire";
-import { isInFolders, isModelAllowed } from "../inbound/access.ts";
+import { type ChatLimits, isInFolders, isModelAllowed, isWithin } from "../inbound/access.ts";
 import type { CommandName } from "../inbound/command.ts";
 import type { Binding } from "./binding.ts";
 import type { Follower } from "./follower.ts";
@@ -18,12 +18,9 @@ export interface CommandDeps {
   readonly bind: (changes: Partial<Binding>) => void;
   /** The thread of this chat, loaded; null when there is none. */
   readonly follower: () => Promise<Follower | null>;
-  readonly folders: readonly string[];
-  /** Ids of models or harnesses; none = all. */
-  readonly models: readonly string[];
+  readonly limits: ChatLimits;
   /** The person was let in by name, not as a member of a chat: threads of any folder may be theirs. */
   readonly isNamed: boolean;
-  readonly defaultCwd: string;
   readonly defaultModel: string | null;
   /** Puts up buttons, each of which is a command. */
   readonly offer: (payload: InteractionPayload) => void;
@@ -82,13 +79,20 @@ export async function runCommand(name: CommandName, argument: string, deps: Comm
       return texts.renamed(argument);
     }
     case "cwd": {
-      if (argument === "") return texts.cwdIs(binding.cwd ?? deps.defaultCwd);
-      const path = resolve(isAbsolute(argument) ? argument : resolve(binding.cwd ?? deps.defaultCwd, argument));
-      if (!isInFolders(deps.folders, path) || !isInFolders(deps.folders.map(real), real(path))) return texts.cwdRefused(deps.folders.join(", "));
+      const { folders } = deps.limits;
+      const current = folderOf(binding, deps.limits);
+      if (argument === "") return texts.cwdIs(current);
+      const path = resolve(isAbsolute(argument) ? argument : resolve(current, argument));
+      if (!isInFolders(folders, path) || !isInFolders(folders.map(real), real(path))) return texts.cwdRefused(folders.join(", "));
       bind({ cwd: path, threadId: null });
       return texts.cwdNext(path);
     }
   }
+}
+
+/** Where a new thread works: what was chosen in the chat, as long as it is allowed there. */
+export function folderOf({ cwd }: Pick<Binding, "cwd">, limits: ChatLimits): string {
+  return cwd !== null && isInFolders(limits.folders, cwd) ? cwd : limits.cwd;
 }
 
 /** Without links on the way, as far as this machine has the folder. */
@@ -135,8 +139,9 @@ async function listThreads(argument: string, deps: CommandDeps): Promise<string 
   return null;
 }
 
-function mayUse({ cwd, model }: Pick<Thread, "cwd" | "model">, { folders, models, isNamed }: CommandDeps): boolean {
-  return (isNamed || isInFolders(folders, cwd)) && (model === null || isModelAllowed(models, model));
+function mayUse(thread: Pick<Thread, "cwd" | "model">, { limits, isNamed }: CommandDeps): boolean {
+  // Who is named for the bot may go anywhere but in a chat that has limits of its own.
+  return isWithin(isNamed ? { ...limits, folders: [thread.cwd] } : limits, thread);
 }
 
 async function readThread(threadId: string, request: CommandDeps["request"]): Promise<Thread | null> {
@@ -153,7 +158,7 @@ function titleOf({ name, preview, id }: Thread): string {
 
 async function chooseModel(argument: string, deps: CommandDeps): Promise<string | null> {
   const { request, texts, bind, offer, binding } = deps;
-  const data = (await request<{ data: { model: string; displayName: string }[] }>("model/list", { limit: 100 })).data.filter(({ model }) => isModelAllowed(deps.models, model));
+  const data = (await request<{ data: { model: string; displayName: string }[] }>("model/list", { limit: 100 })).data.filter(({ model }) => isModelAllowed(deps.limits.models, model));
   if (argument === "") {
     offer(offerOf(texts.models, data.map(({ model, displayName }) => ({ label: displayName, command: `/model ${model}` }))));
     return null;

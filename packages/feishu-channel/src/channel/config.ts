@@ -23,6 +23,8 @@ export const FeishuSettings = z.object({
   folders: z.array(z.string()).default([]),
   /** Ids of models or of harnesses that may be used; none named = all. */
   models: z.array(z.string()).default([]),
+  /** By a chat's id: what holds in that chat in place of `cwd`, `folders` and `models`. */
+  chats: z.record(z.string(), z.strictObject({ cwd: z.string().optional(), folders: z.array(z.string()).min(1).optional(), models: z.array(z.string()).min(1).optional() })).default({}),
   locale: z.enum(["zh", "en"]).default("zh"),
   /** Between two writes of a running card. */
   writeIntervalMs: z.number().positive().default(500),
@@ -62,6 +64,16 @@ export function environmentFeishu(environment: Readonly<Record<string, string | 
   take("GROUPS", "groups", plain);
   take("FOLDERS", "folders", (text) => list.parse(text));
   take("MODELS", "models", (text) => list.parse(text));
+  take("CHATS", "chats", jsonOr);
   for (const [name, key] of [["WRITE_INTERVAL_MS", "writeIntervalMs"], ["REOPEN_MS", "reopenMs"], ["RETRY_MS", "retryMs"], ["STALE_MS", "staleMs"], ["IDLE_MS", "idleMs"], ["LEDGER_AGE_MS", "ledgerAgeMs"], ["PING_AFTER_MS", "pingAfterMs"]] as const) take(name, key, Number);
   return found;
+}
+
+/** What is no JSON stays a text, which the settings refuse by their name. */
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -31,6 +31,7 @@ interface ChannelTexts {
   noThreads: string;
   resumed(title: string): string;
   noSuchThread: string;
+  notHere: string;
   status(lines: { thread: string; model: string; cwd: string; running: boolean }): string;
   history: string;
   failed(why: string): string;
@@ -83,6 +84,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     noThreads: "还没有会话。",
     resumed: (title) => `已切换到会话：${title}`,
     noSuchThread: "没有这个会话。发送 /threads 查看列表。",
+    notHere: "这里不能使用那个会话。",
     status: ({ thread, model, cwd, running }) => `会话：${thread}\n模型：${model}\n目录：${cwd}\n${running ? "运行中" : "空闲"}`,
     history: "最近的回合",
     failed: (why) => `操作失败：${why}`,
@@ -133,6 +135,7 @@ export const CHANNEL_TEXTS: Readonly<Record<Locale, ChannelTexts>> = {
     noThreads: "There are no threads yet.",
     resumed: (title) => `Now on the thread: ${title}`,
     noSuchThread: "There is no such thread. /threads lists them.",
+    notHere: "that thread is not for this chat",
     status: ({ thread, model, cwd, running }) => `Thread: ${thread}\nModel: ${model}\nFolder: ${cwd}\n${running ? "Running" : "Idle"}`,
     history: "Recent turns",
     failed: (why) => `That did not work: ${why}`,

@@ -171,6 +171,30 @@ describe.concurrent("the delivery of a turn", () => {
     expect(world.fake.broken()).toEqual([]);
   });
 
+  it("finds in its topic what it sent there more than an hour ago", async ({ expect, onTestFinished }) => {
+    const { world: { fake, person }, deps, record } = await setUp(onTestFinished);
+    const { chatId } = fake.addChat({ mode: "group", name: "topics", people: [person], threads: true });
+    const { messageId } = fake.say({ chatId, from: person, text: "in a topic" });
+    const inTopic = { ...record, chatId, replyTo: messageId, inThread: true };
+    fake.planFaults({ faults: [{ id: "lost", on: { api: "message.reply", nth: 1 }, fault: { kind: "lostAnswer" } }] });
+    const first = new TurnDelivery(deps, inTopic);
+    first.show(stateOf([messageItem("m", "A")]));
+    await until(() => fake.firedFaults().length > 0, "the lost answer");
+    first.close();
+    fake.advance({ ms: 3_700_000 });
+    await expect(settle(new TurnDelivery(deps, deps.table.get("t")!), stateOf([messageItem("m", "A and the rest.", "final_answer")], "completed"))).resolves.toBe("delivered");
+    expect(fake.chat({ chatId }).messages.filter(({ sender }) => sender.kind === "app").map(({ text }) => text.includes("A and the rest."))).toEqual([true]);
+  });
+
+  it("keeps the answer while the app's token or secret is not taken", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
+    const refuse = { kind: "refuse", code: 99991663, msg: "invalid access token" } as const;
+    world.fake.planFaults({ faults: (["card.create", "message.create", "card.update"] as const).flatMap((api) => [1, 2].map((nth) => ({ id: `${api} ${nth}`, on: { api, nth }, fault: refuse }))) });
+    await expect(settle(new TurnDelivery(deps, record), stateOf([messageItem("m", "The one answer.", "final_answer")], "completed"))).resolves.toBe("delivered");
+    expect(world.fake.firedFaults()).toHaveLength(6);
+    expect(world.fake.chat({ chatId: world.chatId }).messages.map(({ type, text }) => [type, text.includes("The one answer.")])).toEqual([["interactive", true]]);
+  });
+
   it("says who is to be told when the bot was thrown out", async ({ expect, onTestFinished }) => {
     const { world, deps, record } = await setUp(onTestFinished);
     world.fake.setBotIn({ chatId: world.chatId, by: world.person, inside: false });

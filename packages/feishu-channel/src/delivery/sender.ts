@@ -22,17 +22,17 @@ const LOOKUP_PAGES = 5;
 
 /**
  * Sends one message exactly once, across lost answers and restarts: the same uuid within its hour, a look at the chat
- * for the mark after it. `triedAt` is when this message was first tried; `note` keeps it before the first try.
+ * for the mark, or one of several, after it. `triedAt` is when this message was first tried; `note` keeps it before the first try.
  */
 export async function sendOnce(
   { port, clock, times, log, isClosed }: { readonly port: FeishuPort; readonly clock: WriterClock; readonly times: SendTimes; readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void; readonly isClosed: () => boolean },
-  message: { readonly place: Place; readonly body: MessageBody; readonly uuid: string; readonly mark: string; readonly triedAt: number | null; readonly note: (triedAt: number) => void },
+  message: { readonly place: Place; readonly body: MessageBody; readonly uuid: string; readonly mark: string | readonly string[]; readonly triedAt: number | null; readonly note: (triedAt: number) => void },
 ): Promise<SendResult> {
   let { place } = message;
   let triedAt = message.triedAt;
   for (let tries = 0; tries < MAX_TRIES && !isClosed(); tries += 1) {
     if (triedAt !== null && clock.now() - triedAt > times.uuidMs) {
-      const found = await lookUp(port, place.chatId, message.mark, triedAt);
+      const found = await lookUp(port, place, [message.mark].flat(), triedAt);
       if (found === null) {
         await clock.sleep(backoff(times, tries));
         continue;
@@ -65,18 +65,30 @@ function send(port: FeishuPort, { chatId, replyTo, inThread }: Place, body: Mess
   return port.replyMessage({ messageId: replyTo, body, inThread, uuid }, options);
 }
 
-/** The app's own message with this mark, sent since then, if there is one; null when the chat cannot be read. */
-async function lookUp(port: FeishuPort, chatId: string, mark: string, sinceMs: number): Promise<{ readonly messageId: string | null } | null> {
+/** The app's own message with one of these marks, sent since then, if there is one; null when the chat cannot be read. */
+async function lookUp(port: FeishuPort, place: Place, marks: readonly string[], sinceMs: number): Promise<{ readonly messageId: string | null } | null> {
+  const topic = await topicOf(port, place);
+  if (topic === null) return null;
+  // A chat's own list leaves out what stands in its topics; a topic's list takes no times.
+  const where = topic.threadId === null ? { in: { chatId: place.chatId }, fromMs: sinceMs - 60_000 } : { in: { threadId: topic.threadId } };
   let pageToken: string | null = null;
   for (let page = 0; page < LOOKUP_PAGES; page += 1) {
-    const outcome: Awaited<ReturnType<FeishuPort["listMessages"]>> = await port.listMessages({ in: { chatId }, fromMs: sinceMs - 60_000, order: "newestFirst", ...(pageToken === null ? {} : { pageToken }) });
+    const outcome: Awaited<ReturnType<FeishuPort["listMessages"]>> = await port.listMessages({ ...where, order: "newestFirst", ...(pageToken === null ? {} : { pageToken }) });
     if (outcome.kind !== "ok") return null;
-    const found = outcome.value.messages.find((message) => message.senderKind === "app" && !message.deleted && message.content.includes(mark));
+    const found = outcome.value.messages.find((message) => message.senderKind === "app" && !message.deleted && marks.some((mark) => message.content.includes(mark)));
     if (found !== undefined) return { messageId: found.messageId };
     pageToken = outcome.value.nextPageToken;
     if (pageToken === null) break;
   }
   return { messageId: null };
+}
+
+/** The topic that a reply stands in, which its first reply may have made; null when nobody can say. */
+async function topicOf(port: FeishuPort, { replyTo, inThread }: Place): Promise<{ readonly threadId: string | null } | null> {
+  if (!inThread || replyTo === null) return { threadId: null };
+  const outcome = await port.getMessage(replyTo);
+  if (outcome.kind === "ok") return { threadId: outcome.value.threadId };
+  return outcome.kind === "refused" && !outcome.refusal.retryable ? { threadId: null } : null;
 }
 
 function backoff({ backoffMs, maxBackoffMs }: SendTimes, tries: number): number {

@@ -12,6 +12,11 @@ import { noticeCard } from "./notice.ts";
 import type { CardRecord, TurnRecord } from "./record.ts";
 import { SEND_TIMES, sendOnce, type SendTimes } from "./sender.ts";
 
+/** Nothing else would be taken now either, and the same thing may be later: the app's token, its secret, or the way to Feishu. */
+function isPassing({ kind, retryable }: Refusal): boolean {
+  return retryable || kind === "unreachable" || kind === "unauthorized";
+}
+
 /** What a card's state is made from, without what the ledger knows. */
 export type TurnState = Omit<TurnCardInput, "maskMail" | "tables" | "mark">;
 
@@ -188,7 +193,7 @@ export class TurnDelivery {
         if (refused === undefined) return "later";
         ({ refusal } = refused);
       }
-      if (refusal.retryable || refusal.kind === "unreachable") return "later";
+      if (isPassing(refusal)) return "later";
       if (this.#learn(refusal)) continue;
       return this.#turnToParts(state);
     }
@@ -253,7 +258,7 @@ export class TurnDelivery {
         this.#save({});
         continue;
       }
-      if (result === null || result.kind === "uncertain") return "later";
+      if (result === null || result.kind === "uncertain" || isPassing(result.refusal)) return "later";
       if (result.refusal.kind === "audit" && !record.maskMail) {
         this.#save({ maskMail: true });
         continue;
@@ -313,7 +318,9 @@ export class TurnDelivery {
     if (known.messageId === null) {
       const mark = `${this.record.mark}-c${index + 1}`;
       const result = await sendOnce(this.#sendDeps(), {
-        place: this.record, body: { type: "cardEntity", cardId: known.cardId }, uuid: mark, mark: `#${this.record.mark}.${index + 1}`, triedAt: known.triedAt,
+        place: this.record, body: { type: "cardEntity", cardId: known.cardId }, uuid: mark, triedAt: known.triedAt,
+        // A server may list a card as it was sent, by its id, or as what it shows.
+        mark: [`#${this.record.mark}.${index + 1}`, JSON.stringify(known.cardId)],
         note: (triedAt) => {
           known.triedAt = triedAt;
           this.#save({});

@@ -29,6 +29,36 @@ export function judge(rules: AccessRules, { openId, chatId, isDirect, mentionsBo
   return isDirect || mentionsBot ? "refused" : "ignored";
 }
 
+/** For what agents may be used in a chat. Folders are absolute and normalised. */
+export interface ChatLimits {
+  /** Where a new thread works. */
+  readonly cwd: string;
+  readonly folders: readonly string[];
+  /** As for `isModelAllowed`. */
+  readonly models: readonly string[];
+  /** Set for this chat: then they bind everybody in it, the people that are named for the bot, too. */
+  readonly isOwn: boolean;
+}
+
+export interface LimitSettings extends Pick<ChatLimits, "cwd" | "folders" | "models"> {
+  readonly chats: Readonly<Record<string, { readonly cwd?: string | undefined; readonly folders?: readonly string[] | undefined; readonly models?: readonly string[] | undefined }>>;
+}
+
+/** A chat's own limits in place of the general ones; what it has none of is the general one. */
+export function limitsOf({ cwd, folders, models, chats }: LimitSettings, chatId: string): ChatLimits {
+  const general = { cwd, folders: [cwd, ...folders], models, isOwn: false };
+  const own = Object.hasOwn(chats, chatId) ? chats[chatId] : undefined;
+  if (own === undefined) return general;
+  const named = [...(own.cwd === undefined ? [] : [own.cwd]), ...(own.folders ?? [])];
+  const allowed = named.length === 0 ? general.folders : named;
+  return { cwd: own.cwd ?? (isInFolders(allowed, cwd) ? cwd : allowed[0]!), folders: allowed, models: own.models ?? models, isOwn: true };
+}
+
+/** Whether a thread may be used there; null = its model is not known. */
+export function isWithin({ folders, models }: Pick<ChatLimits, "folders" | "models">, { cwd, model }: { readonly cwd: string; readonly model: string | null }): boolean {
+  return isInFolders(folders, cwd) && (model === null || isModelAllowed(models, model));
+}
+
 /** Whether a folder is one of those allowed, or below one. Both are absolute and normalised. */
 export function isInFolders(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`));

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { isInFolders, judge, type AccessRules, type Approach } from "./access.ts";
+import { isInFolders, judge, limitsOf, type AccessRules, type Approach } from "./access.ts";
 import { readTyped } from "./command.ts";
 import { mentionsBot, readContent } from "./message.ts";
 
@@ -71,4 +71,14 @@ describe("who may talk to the bot", () => {
     expect(["/w", "/w/sub", "/work", "/"].map((path) => isInFolders(["/w"], path))).toEqual([true, true, false, false]);
     expect(isInFolders(["/"], "/anything")).toBe(true);
   });
+});
+
+test("a chat's own limits stand in place of the general ones, and what it has none of is the general one", () => {
+  const general = { cwd: "/w", folders: ["/shared"], models: ["a"] };
+  const limits = (own: { readonly cwd?: string; readonly folders?: readonly string[]; readonly models?: readonly string[] }): object => limitsOf({ ...general, chats: { oc: own } }, "oc");
+  expect(limitsOf({ ...general, chats: { oc: {} } }, "constructor")).toEqual({ cwd: "/w", folders: ["/w", "/shared"], models: ["a"], isOwn: false });
+  expect(limits({ models: ["b"] })).toEqual({ cwd: "/w", folders: ["/w", "/shared"], models: ["b"], isOwn: true });
+  expect(limits({ cwd: "/x" })).toEqual({ cwd: "/x", folders: ["/x"], models: ["a"], isOwn: true });
+  expect(limits({ folders: ["/x", "/y"] })).toEqual({ cwd: "/x", folders: ["/x", "/y"], models: ["a"], isOwn: true });
+  expect(limits({ folders: ["/y", "/"] })).toEqual({ cwd: "/w", folders: ["/y", "/"], models: ["a"], isOwn: true });
 });

@@ -60,10 +60,10 @@ export function readEvent(body: unknown, respond: Respond): FeishuEvent | null {
   if (!parsed.success) return flatCardShape.safeParse(body).success ? readCardAction({ eventId: "", createTimeMs: 0, raw: body }, body, respond) : null;
   const { header, event } = parsed.data;
   const base: Base = { eventId: header.event_id, createTimeMs: milliseconds(header.create_time), raw: body };
-  return readers[header.event_type]?.(base, event, respond) ?? { ...base, type: "other", eventType: header.event_type };
+  return readers.get(header.event_type)?.(base, event, respond) ?? { ...base, type: "other", eventType: header.event_type };
 }
 
-const readers: Readonly<Partial<Record<string, (base: Base, event: unknown, respond: Respond) => FeishuEvent | null>>> = {
+const readers = new Map<string, (base: Base, event: unknown, respond: Respond) => FeishuEvent | null>(Object.entries({
   "im.message.receive_v1": readMessage,
   "card.action.trigger": readCardAction,
   "im.message.recalled_v1": (base, event) => {
@@ -80,7 +80,7 @@ const readers: Readonly<Partial<Record<string, (base: Base, event: unknown, resp
   },
   "im.chat.member.bot.deleted_v1": (base, event) => chatNotice(base, event, "botRemoved"),
   "im.chat.disbanded_v1": (base, event) => chatNotice(base, event, "chatDisbanded"),
-};
+}));
 
 function readMessage(base: Base, event: unknown): FeishuEvent | null {
   const found = messageShape.safeParse(event);

@@ -21,7 +21,7 @@ export class TokenCache implements SdkTokenCache {
 
   set(key: symbol | string, value: unknown, expiresAtMs = Infinity, options?: { readonly namespace?: string }): Promise<boolean> {
     if (typeof value === "string") this.#redactor.add(value);
-    this.#values.set(keyOf(key, options), { value, expiresAtMs });
+    this.#values.set(keyOf(key, options), { value, expiresAtMs: usableUntil(expiresAtMs) });
     this.#wake();
     return Promise.resolve(true);
   }
@@ -49,6 +49,14 @@ export class TokenCache implements SdkTokenCache {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** The SDK (1.74.0) takes three minutes off a token's life. Of a short one it leaves nothing, and each call would wait for a token of its own. */
+const SDK_MARGIN_MS = 180_000;
+
+function usableUntil(expiresAtMs: number): number {
+  const life = expiresAtMs + SDK_MARGIN_MS - Date.now();
+  return life > 0 && life < 2 * SDK_MARGIN_MS ? expiresAtMs + SDK_MARGIN_MS - life / 2 : expiresAtMs;
 }
 
 function keyOf(key: symbol | string, options?: { readonly namespace?: string }): string {

@@ -10,7 +10,8 @@ export function plainInline(text: string): string {
   return line.replaceAll(/(https?):(?=\/\/[^\s()]*[\u3000-\u9fff\uff00-\uffef])/gi, "$1&#58;");
 }
 
-const PROTECTED_SPAN = /(?<!`)(`+)(?!`)[\s\S]*?[^`]\1(?!`)/g;
+/** A code span: its first mark is not escaped, and it does not go on beyond its paragraph or item. */
+const PROTECTED_SPAN = /(?<![`\\])(`+)(?!`)(?:(?!\n[ \t]*(?:\n|[-*+>#=|]|\d{1,9}[.)]|$))[\s\S])*?[^`]\1(?!`)/g;
 
 /**
  * One run of Markdown text (no code block) made safe for Feishu's client: tags and entities are shown instead of

@@ -42,6 +42,20 @@ describe("Markdown for Feishu", () => {
     expect(codeBlock("a\n", "sh")).toBe("```sh\na\n```");
   });
 
+  it("ends a list before an indented block, which would be prose of its last item", () => {
+    const code = "```js\n${a} <at id=all></at>\n```";
+    const shown = "    ${a} <at id=all></at>";
+    expect(safe(`- do this:\n  ${code.replaceAll("\n", "\n  ")}`)).toBe(`- do this:\n\n<br>\n\n${shown}`);
+    expect(safe(`1. one\n2. two\n\n${code}\n\nafter`)).toBe(`1. one\n2. two\n\n<br>\n\n${shown}\n\nafter`);
+    expect(safe(`- one\n\nNow:\n\n${code}`)).toBe(`- one\n\nNow:\n\n${shown}`);
+    expect(safe(`- one\n\n# Now\n\n${code}`)).toBe(`- one\n\n#### Now\n\n${shown}`);
+  });
+
+  it("takes for code what a reader takes for code: no span goes beyond its paragraph, none begins with an escaped mark", () => {
+    for (const source of ["`a\n\n![x](y.png) <b> `", "- `a\n- ![x](y.png) <b> `b", "\\`![x](y.png) <b>\\`", "> `a\n> ![x](y.png) <b> `"]) expect(safe(source), source).not.toMatch(/!\[|<b>/);
+    for (const source of ["`![x](y.png)`", "`a\n![x](y.png)`"]) expect(safe(source), source).toBe(source);
+  });
+
   it("draws tables within the allowance and shows the others as code", () => {
     const table = "| a | b |\n|---|---|\n| 1 | 2 |";
     const shown = safe([table, table, table].join("\n\n"), 2);

@@ -36,7 +36,33 @@ function safeBlock(block: Block, allowance: MarkdownAllowance): string {
 
 /** The client draws fences and tables only between blank lines. */
 export function joinBlocks(blocks: readonly string[]): string {
-  return blocks.filter((block) => block !== "").join("\n\n");
+  let joined = "";
+  for (const block of blocks) {
+    if (block === "") continue;
+    // Indented behind a list, code would be a paragraph of its last item: laid out as prose, its tags obeyed.
+    const parting = INDENTED.test(block) && endsInList(joined) ? "<br>\n\n" : "";
+    joined += `${joined === "" ? "" : "\n\n"}${parting}${block}`;
+  }
+  return joined;
+}
+
+const INDENTED = /^ {4}/;
+const LIST_ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
+
+function endsInList(shown: string): boolean {
+  let isOpen = false;
+  let isNew = true;
+  for (const line of shown.split("\n")) {
+    if (line.trim() === "") {
+      isNew = true;
+      continue;
+    }
+    if (LIST_ITEM.test(line)) isOpen = true;
+    // A paragraph at the margin, or a block that may stand right below, ends the list.
+    else if ((isNew && !/^\s/.test(line)) || /^(?:`{3}|~{3}|#{1,6} )/.test(line)) isOpen = false;
+    isNew = false;
+  }
+  return isOpen;
 }
 
 /** Words before safe Markdown: on its first line where that is prose, else in a paragraph of their own. */

@@ -87,6 +87,7 @@ export function problemsWith({ path, text }: Pick<ConfigFile, "path" | "text">, 
 
 /** `; did you mean …?`, or what there is when nothing is near. */
 export function hint(given: string, names: readonly string[], show: (name: string) => string = (name) => `\`${name}\``): string {
+  if (names.length === 0) return "";
   const meant = nearest(given, names) ?? nearest(given.replaceAll("-", "_"), names);
   return meant === null ? `; there are ${names.join(", ")}` : `; did you mean ${show(meant)}?`;
 }

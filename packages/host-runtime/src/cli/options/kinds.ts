@@ -60,6 +60,26 @@ export function list(item: Kind<string>): Kind<string[], string[]> {
   };
 }
 
+const chatLimit = z.strictObject({ cwd: z.string().min(1).optional(), folders: z.array(z.string().min(1)).min(1).optional(), models: z.array(z.string().min(1)).min(1).optional() });
+type ChatLimit = z.infer<typeof chatLimit>;
+
+/** A table for each chat, under its id; JSON in the environment. */
+export const chatLimits: Kind<Record<string, ChatLimit>, Record<string, never>> = {
+  expects: "a table for each chat, with `cwd`, `folders` or `models`",
+  schema: z.record(z.string(), chatLimit),
+  absent: {},
+  read: (given) => {
+    try {
+      return JSON.parse(given) as unknown;
+    } catch {
+      return given;
+    }
+  },
+  resolveFrom: (chats, base) => Object.fromEntries(Object.entries(chats).map(([id, { cwd, folders, models }]) => [id, {
+    ...(cwd === undefined ? {} : { cwd: pathFrom(cwd, base) }), ...(folders === undefined ? {} : { folders: folders.map((path) => pathFrom(path, base)) }), ...(models === undefined ? {} : { models }),
+  }])),
+};
+
 export const flag: Kind<boolean, false> = {
   expects: "true or false",
   schema: z.boolean(),

@@ -1,4 +1,4 @@
-import { choice, file, flag, folder, list, milliseconds, number, port, program, text, wholeNumber } from "../options/kinds.ts";
+import { chatLimits, choice, file, flag, folder, list, milliseconds, number, port, program, text, wholeNumber } from "../options/kinds.ts";
 import type { OptionTable } from "../options/option.ts";
 
 export const DEFAULT_PORT = 4610;
@@ -80,6 +80,7 @@ export const FEISHU_SETTINGS = {
   "feishu-cwd": { kind: folder(), key: "feishu.cwd", does: "where agents work", defaultWords: "the current folder" },
   "feishu-folders": { kind: list(folder()), key: "feishu.folders", does: "where else agents may work" },
   "feishu-models": { kind: list(text("the id of a model or of a harness")), key: "feishu.models", does: "which models may be used, by their ids or their harness's", defaultWords: "all" },
+  "feishu-chats": { kind: chatLimits, key: "feishu.chats", does: "by a chat's id: `cwd`, `folders` and `models` that hold in it in place of those above", defaultWords: "none" },
   "feishu-locale": { kind: choice("zh", "en"), key: "feishu.locale", default: "zh", does: "the language of the cards" },
   "feishu-write-interval-ms": feishuTime("feishu.write_interval_ms", 500, "500", "between two writes of a running card"),
   "feishu-reopen-ms": feishuTime("feishu.reopen_ms", 8 * 60_000, "480000, 8 minutes", "streaming is opened anew after this time"),
