@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, existsSync, statSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { history } from "./source.ts";
 import { assistant, call, result, text, user, write, type Line } from "./testing.ts";
 
@@ -63,6 +63,15 @@ describe("a look at a session", () => {
     const file = write(text([assistant("x1", "y".repeat(200_000)), user("u1", "here it is"), assistant("a1", "z".repeat(300_000))]));
     utimesSync(file, 1_700_000_000, 1_700_000_000);
     expect(await peek(file)).toMatchObject({ prompt: "here it is", updatedAt: 1_700_000_000_000 });
+  });
+
+  test("of many damaged lines, each is searched for what is left of it and no further", async () => {
+    const file = write(`${"no line of anything\n".repeat(10_000)}${text([user("u1", "here it is"), assistant("a1", "done")])}`);
+    const searched = vi.spyOn(Buffer.prototype, "indexOf");
+    expect(await peek(file)).toMatchObject({ prompt: "here it is" });
+    const bytes = searched.mock.calls.reduce((sum, [what], at) => sum + (typeof what === "string" ? searched.mock.contexts[at]!.length : 0), 0);
+    searched.mockRestore();
+    expect(bytes).toBeLessThan(4 * statSync(file).size);
   });
 
   test("knows a sub-agent's file by its lines, and files that hold no turn or are none of ours", async () => {

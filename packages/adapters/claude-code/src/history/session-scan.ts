@@ -126,8 +126,10 @@ export class SessionScan {
     this.#diagnostics.count("line.malformed", sampleOf(bytes, start, end));
     let at = start;
     for (let tries = 0; tries < 64; tries++) {
-      at = bytes.indexOf("{\"", at + 1);
-      if (at === -1 || at >= end) return;
+      // Not in the lines behind it, of which there may be a megabyte.
+      const next = bytes.subarray(at + 1, end).indexOf("{\"");
+      if (next === -1) return;
+      at += 1 + next;
       const name = bytes.toString("latin1", at + 2, at + 20);
       if (/^(?:parentUuid|type|uuid|sessionId|isSidechain)"/.test(name) && this.#line(bytes, at, end, offset + (at - start))) return;
     }

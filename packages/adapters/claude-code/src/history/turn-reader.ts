@@ -1,4 +1,4 @@
-import { type DiagnosticCounter, filledString, objectOf, stringOf } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, filledString, freeId, objectOf, stringOf } from "@foldcast/adapter-kit";
 import type { HarnessEvent, UsageReport } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { type AgentCall, agentItem, childrenAfter, type InlineAgent, isAgentCall, runningChildren } from "./agents.ts";
@@ -158,7 +158,7 @@ export class TurnReader {
     const before = this.#open.get(id) ?? this.#closed.get(id);
     const isSame = before?.name === name && JSON.stringify(before.input) === JSON.stringify(input);
     if (isSame && (this.#open.has(id) || found === undefined)) return this.#count("call.copy", id);
-    const itemId = this.#freeId(id);
+    const itemId = freeId(this.#itemIds, id);
     const agent: AgentCall | null = isAgentCall(name)
       ? { callId: itemId, input, inline: itemId === id ? this.#ahead.inlineAgent(id) : null, knownAgentId: this.#context.subAgents.get(id) ?? null, sessionId: this.#context.sessionId }
       : null;
@@ -168,13 +168,6 @@ export class TurnReader {
     if (found !== undefined && found.index < this.#index) this.#result(found.block, found.record, id);
   }
 
-  #freeId(id: string): string {
-    let free = id;
-    for (let times = 2; this.#itemIds.has(free); times++) free = `${id}~${times}`;
-    this.#itemIds.add(free);
-    return free;
-  }
-
   #result(block: ContentBlock, record: SessionRecord, lineId: string): void {
     const at = timeOf(record);
     const id = filledString(block["tool_use_id"]);
@@ -182,7 +175,7 @@ export class TurnReader {
     this.#countOmitted(blocksOf(block["content"]));
     if (id === null || (call === undefined && !this.#ahead.hasCall(id) && !this.#closed.has(id))) {
       this.#count("result.withoutCall", id);
-      const own = this.#freeId(id ?? lineId);
+      const own = freeId(this.#itemIds, id ?? lineId);
       this.#closed.set(own, null);
       this.#events.push({ type: "item.started", item: { kind: "tool", id: own, name: "tool_result", input: id === null ? {} : { tool_use_id: id } }, at });
       this.#events.push({ type: "item.completed", itemId: own, ...resultOf(block, record, null), at });

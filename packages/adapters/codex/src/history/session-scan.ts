@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { type DiagnosticCounter, sampleOf, scanLines, filledString, finiteNumber, firstWords, objectOf, parseRecord, stringOf } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, RepeatedLines, sampleOf, scanLines, filledString, finiteNumber, firstWords, objectOf, parseRecord, stringOf } from "@foldcast/adapter-kit";
 import { abortion, completion } from "./events.ts";
 import { endsTurn, errorOf } from "./failure.ts";
 import { type LineRole, roleOfEvent, roleOfItem, turnIdOf } from "./line-effect.ts";
@@ -36,7 +35,7 @@ export class SessionScan {
   #foreign = false;
   #foreignSince: number | null = null;
   #ordinal: number | null = null;
-  readonly #seen = new Set<string>();
+  readonly #repeated = new RepeatedLines();
   readonly #diagnostics: DiagnosticCounter;
   /** Only lines before this ordinal are read: a fork knows no more of its parent. */
   readonly #before: number | null;
@@ -69,8 +68,11 @@ export class SessionScan {
     this.#diagnostics.count("line.malformed", sampleOf(bytes, start, end));
     let at = start;
     for (let tries = 0; tries < 64; tries++) {
-      at = bytes.indexOf("{\"timestamp\":", at + 1);
-      if (at === -1 || at >= end || this.#line(bytes, at, end, offset + (at - start))) return;
+      // Not in the lines behind it, of which there may be a megabyte.
+      const next = bytes.subarray(at + 1, end).indexOf("{\"timestamp\":");
+      if (next === -1) return;
+      at += 1 + next;
+      if (this.#line(bytes, at, end, offset + (at - start))) return;
     }
   }
 
@@ -86,7 +88,7 @@ export class SessionScan {
     this.lastAt = line.at ?? this.lastAt;
     this.#checkOrdinal(line);
     if (this.#before !== null && (this.#ordinal ?? 0) >= this.#before) return true;
-    if (line.kind !== "silent" && line.kind !== "usage" && this.#isRepeated(line, bytes, start, end)) {
+    if (line.kind !== "silent" && line.kind !== "usage" && line.at !== null && this.#repeated.isRepeated(bytes.subarray(start, end))) {
       this.#diagnostics.count("line.repeated", sampleOf(bytes, start, end));
       return true;
     }
@@ -99,15 +101,6 @@ export class SessionScan {
     if (ordinal === null) return;
     if (this.#ordinal !== null && ordinal !== this.#ordinal + 1) this.#diagnostics.count("ordinal.unexpected", `${ordinal} after ${this.#ordinal}`);
     this.#ordinal = ordinal;
-  }
-
-  /** A line with its time that stands there word for word again was written once. */
-  #isRepeated(line: RolloutLine, bytes: Buffer, start: number, end: number): boolean {
-    if (line.at === null) return false;
-    const digest = createHash("md5").update(bytes.subarray(start, end)).digest("base64").slice(0, 16);
-    if (this.#seen.has(digest)) return true;
-    this.#seen.add(digest);
-    return false;
   }
 
   #sort(line: RolloutLine, place: LinePlace): void {

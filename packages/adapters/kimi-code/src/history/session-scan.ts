@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { type DiagnosticCounter, sampleOf, scanLines, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, RepeatedLines, sampleOf, scanLines, filledString, type JsonRecord, objectOf, parseRecord } from "@foldcast/adapter-kit";
 import { decode, dialectOf } from "./dialects.ts";
 import type { NotedLine } from "./notes.ts";
 import { type KeptTurnList, TurnList } from "./turn-list.ts";
@@ -37,14 +37,13 @@ export class SessionScan {
   /** Since the first turn: no growth changes it. */
   #identity: string | null = null;
   readonly #diagnostics: DiagnosticCounter;
-  /** Digests of the lines that tell their time. */
-  readonly #seen: Set<string>;
+  readonly #repeated: RepeatedLines;
 
   /** `kept`: what an earlier scan of the file gave. */
   constructor(diagnostics: DiagnosticCounter, kept: KeptScan | null = null) {
     this.#diagnostics = diagnostics;
     this.turns = kept === null ? new TurnList() : TurnList.restore(kept.turns);
-    this.#seen = new Set(kept?.seen);
+    this.#repeated = new RepeatedLines(kept?.seen);
     if (kept === null) return;
     this.isOurs = true;
     ({ cwd: this.cwd, sessionId: this.sessionId, agentId: this.agentId, isChild: this.isChild, scanned: this.scanned, identity: this.#identity } = kept);
@@ -59,7 +58,7 @@ export class SessionScan {
   keep(): KeptScan | null {
     if (!this.isOurs || this.#identity === null) return null;
     const { cwd, sessionId, agentId, isChild, scanned } = this;
-    return { turns: this.turns.keep(), cwd, sessionId, agentId, isChild, scanned, identity: this.#identity, seen: [...this.#seen] };
+    return { turns: this.turns.keep(), cwd, sessionId, agentId, isChild, scanned, identity: this.#identity, seen: this.#repeated.digests };
   }
 
   async read(file: FileHandle): Promise<void> {
@@ -93,7 +92,7 @@ export class SessionScan {
     this.#describe(record);
     this.isOurs ||= dialectOf(record) !== null;
     const line = decode(record);
-    if (line.at !== null && this.#isRepeated(bytes.subarray(start, end))) {
+    if (line.at !== null && this.#repeated.isRepeated(bytes.subarray(start, end))) {
       this.#diagnostics.count("line.repeated", sampleOf(bytes, start, end));
       return true;
     }
@@ -103,14 +102,6 @@ export class SessionScan {
     this.turns.add(line, { offset, length: end - start });
     if (this.turns.turns.length > 0) this.#identity ??= this.identity;
     return true;
-  }
-
-  /** A line with its time that stands there word for word again was written once. */
-  #isRepeated(bytes: Buffer): boolean {
-    const digest = createHash("md5").update(bytes).digest("base64").slice(0, 16);
-    if (this.#seen.has(digest)) return true;
-    this.#seen.add(digest);
-    return false;
   }
 
   #describe(record: JsonRecord): void {

@@ -1,4 +1,4 @@
-import { type DiagnosticCounter, filledString, type JsonRecord, stringOf } from "@foldcast/adapter-kit";
+import { type DiagnosticCounter, filledString, freeId, type JsonRecord, stringOf } from "@foldcast/adapter-kit";
 import type { ChildAgent, HarnessEvent, InteractionRequest, TurnOutcome } from "@foldcast/protocol-core/harness";
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { Children, startsAgents } from "./children.ts";
@@ -236,7 +236,7 @@ export class TurnReader {
       }
       return known;
     }
-    const itemId = this.#freeId(call.id);
+    const itemId = freeId(this.#itemIds, call.id);
     const opened: OpenCall = { ...call, itemId, declined: false };
     this.#open.set(call.id, opened);
     this.#push({ type: "item.started", item: { kind: "tool", id: itemId, name: call.name, input: call.input }, at: this.#at });
@@ -310,7 +310,7 @@ export class TurnReader {
     if (this.#compaction === null) {
       // A second word on the same compaction, or the end of one that nobody saw begin.
       if (phase === "cancelled" || (phase === "done" && this.#itemIds.has("compaction-1"))) return;
-      this.#compaction = this.#freeId("compaction-1");
+      this.#compaction = freeId(this.#itemIds, "compaction-1");
       this.#push({ type: "item.started", item: { kind: "compaction", id: this.#compaction }, at: this.#at });
     }
     if (phase === "begin") return;
@@ -333,13 +333,6 @@ export class TurnReader {
   #whole(item: Extract<HarnessEvent, { type: "item.started" }>["item"], failed = false, output: string | null = null): void {
     this.#push({ type: "item.started", item, at: this.#at });
     this.#push({ type: "item.completed", itemId: item.id, outcome: { status: failed ? "failed" : "succeeded" }, ...(output === null ? {} : { result: { output } }), at: this.#at });
-  }
-
-  #freeId(id: string): string {
-    let free = id;
-    for (let times = 2; this.#itemIds.has(free); times++) free = `${id}~${times}`;
-    this.#itemIds.add(free);
-    return free;
   }
 
   #number(kind: string): string {

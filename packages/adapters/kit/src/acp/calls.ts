@@ -2,6 +2,7 @@ import type { HarnessEvent, HarnessItem, ItemOutcome, ItemResult } from "@foldca
 import { contentOf, terminalsOf } from "./content.ts";
 import type { AcpDialect, CallView } from "./dialect.ts";
 import { editsOf } from "./edits.ts";
+import { freeId } from "../history/free-id.ts";
 import { type JsonRecord, filledString, objectOf } from "../json.ts";
 
 interface Call {
@@ -108,7 +109,7 @@ export class AcpCalls {
     let call = this.#calls.get(id);
     // Models use ids again; what begins behind the end of a call is another one.
     if (call === undefined || (call.ended && update["sessionUpdate"] === "tool_call")) {
-      call = { itemId: this.#freeId(this.#dialect.callId?.(id) ?? id), all: {}, firstTitle: null, shown: null, streamed: "", declined: false, ended: false };
+      call = { itemId: freeId(this.#itemIds, this.#dialect.callId?.(id) ?? id), all: {}, firstTitle: null, shown: null, streamed: "", declined: false, ended: false };
       this.#calls.set(id, call);
     }
     call.firstTitle ??= filledString(update["title"]);
@@ -188,13 +189,6 @@ export class AcpCalls {
       ...(terminal?.exitCode == null ? {} : { exitCode: terminal.exitCode }),
       ...(edits.length === 0 ? {} : { edits }),
     };
-  }
-
-  #freeId(id: string): string {
-    let free = id;
-    for (let times = 2; this.#itemIds.has(free); times++) free = `${id}~${times}`;
-    this.#itemIds.add(free);
-    return free;
   }
 }
 

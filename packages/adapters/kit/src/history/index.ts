@@ -3,3 +3,5 @@ export { changeSince, fileState, lookAt, stillBeginsWith, type FileChange, type 
 export { PieceList } from "./pieces.ts";
 export { recordsOf, turnLines, type TurnLine } from "./turn-lines.ts";
 export { ScannedFile, type KeptFile } from "./scanned-file.ts";
+export { freeId } from "./free-id.ts";
+export { RepeatedLines } from "./repeated-lines.ts";
