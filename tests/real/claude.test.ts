@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import type { Turn } from "@foldcast/protocol-core/wire";
 import { claudeBench, CLAUDE_VERSION } from "../support/claude.ts";
 import { after, Matrix, PIXEL, text, tool, type Replies } from "../support/matrix.ts";
-import { programsWith } from "../support/processes.ts";
+import { ancestorsOf, programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
 
 endToEnd();
@@ -211,7 +211,7 @@ describe("questions", () => {
 describe("a running turn", () => {
   scenario("interrupt while streaming", () => [{ match: { says: "go on" }, blocks: [text("It begins and", 2)], hang: true }, { blocks: [text("Here again.")] }], async (run) => {
     const turnId = await run.submit("go on for ever");
-    await run.item("some text", (item) => item.type === "agentMessage");
+    await run.item("all of the text", (item) => item.type === "agentMessage" && item.text === "It begins and");
     await run.interrupt(turnId);
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "interrupted", items: [{ type: "userMessage" }, { type: "agentMessage", text: "It begins and", phase: "commentary" }] });
@@ -300,11 +300,12 @@ describe("failures", () => {
   ], async (run) => {
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
-    await run.until("the process", () => programsWith("sleep 48.75").length > 0 || undefined);
+    const command = await run.until("the process", () => programsWith("sleep 48.75")[0]);
     // The program writes its file a moment late; what is not in it yet dies with it.
     await run.written("echo begun");
     const { thread } = await run.client.read(run.threadId);
-    const [pid] = programsWith(nativeId(thread.path!));
+    const programs = programsWith(nativeId(thread.path!));
+    const pid = ancestorsOf(command).findLast((each) => programs.includes(each));
     process.kill(pid!, "SIGKILL");
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "failed", error: { message: "Claude Code ended unexpectedly (signal SIGKILL)." } });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Turn } from "@foldcast/protocol-core/wire";
 import { kimiBench, KIMI_VERSION } from "../support/kimi.ts";
 import { after, Matrix, PIXEL, text, tool, type Replies } from "../support/matrix.ts";
-import { programsWith } from "../support/processes.ts";
+import { ancestorsOf, programsWith } from "../support/processes.ts";
 import { endToEnd } from "../support/recording.ts";
 
 endToEnd();
@@ -274,15 +274,14 @@ describe("failures", () => {
   scenario("kill of the program in a turn", () => [
     { match: { says: "sleep" }, blocks: [text("Sleeping."), tool("k1", "Bash", { command: "echo begun; sleep 48.5" })] }, { match: { says: "and now" }, blocks: [text("Back again.")] },
   ], async (run) => {
-    const before = new Set(matrix.bench.programs());
     const turnId = await run.submit("sleep well");
     await run.item("the command", (item) => item.type === "commandExecution");
-    await run.until("the process", () => programsWith("sleep 48.5").length > 0 || undefined);
+    const command = await run.until("the process", () => programsWith("sleep 48.5")[0]);
     // The program writes its file up to a second late; what is not in it yet dies with it.
     await run.written("echo begun");
-    const started = matrix.bench.programs().filter((pid) => !before.has(pid));
-    expect(started.length).toBe(1);
-    process.kill(started[0]!, "SIGKILL");
+    const programs = matrix.bench.programs();
+    const pid = ancestorsOf(command).findLast((each) => programs.includes(each));
+    process.kill(pid!, "SIGKILL");
     const turn = await run.ended(turnId);
     expect(turn).toMatchObject({ status: "failed", error: { message: expect.stringContaining("Kimi Code ended unexpectedly (signal SIGKILL)") } });
     await run.until("the end of what it started", () => programsWith("sleep 48.5").length === 0 || undefined);

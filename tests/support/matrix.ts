@@ -155,6 +155,13 @@ export class Matrix {
     await this.client.offered(this.#setup.model);
   }
 
+  /** Ends the host, and its programs with it. */
+  async #stop(): Promise<void> {
+    await this.client.close();
+    expect(await this.server.stop()).toBe(0);
+    expect(this.bench.programs(), "programs that are left").toEqual([]);
+  }
+
   async open(options: { permissions?: string } = {}): Promise<Run> {
     const thread = await this.client.start({ model: this.#setup.model, cwd: this.bench.workspace, ...options });
     return new Run(this.client, thread.id);
@@ -199,9 +206,7 @@ export class Matrix {
       const before = await this.open();
       const { threadId } = before;
       await before.prompt("before the restart");
-      await this.client.close();
-      expect(await this.server.stop()).toBe(0);
-      expect(this.bench.programs(), "programs that are left").toEqual([]);
+      await this.#stop();
       await this.#start();
       await this.client.join(threadId);
       const run = new Run(this.client, threadId);
@@ -209,6 +214,8 @@ export class Matrix {
       expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("before the restart");
       await this.finish("resume in a new process", run);
       for (const { name, threadId, live } of this.#ran) this.#history.expectSameTold(name, live, (await this.client.read(threadId)).turns);
+      // A program that has ended has written all of its file.
+      await this.#stop();
       await this.#history.expectSameFiles(this.#ran, this.bench);
       this.#history.expectAllUsed();
     });
