@@ -23,7 +23,7 @@ const SCENARIOS = Object.fromEntries(["one", "two"].map((name) => [name, {
   schema: 1,
   name,
   turns: [
-    { match: "slowly", steps: [{ message: "I begin." }, { delayMs: 20_000 }, { message: "never seen" }], end: "succeeded" },
+    { match: "slowly", steps: [{ message: "I begin." }, { delayMs: 600_000 }, { message: "never seen" }], end: "succeeded" },
     { match: "quick", steps: [{ reasoning: "So be it." }, { message: `Said by scenario ${name}.` }], end: "succeeded" },
   ],
 }]));

@@ -27,7 +27,7 @@ export const SCENARIOS: Readonly<Record<string, object>> = {
       end: "succeeded",
     },
     { match: "second", steps: [{ reasoning: "Nothing to do." }, { message: "Nothing was left to do." }], end: "succeeded" },
-    { match: "long", steps: [{ message: "This takes a while." }, { delayMs: 30_000 }, { message: "never seen" }], end: "succeeded" },
+    { match: "long", steps: [{ message: "This takes a while." }, { delayMs: 600_000 }, { message: "never seen" }], end: "succeeded" },
   ]),
   answerOnly: scenario("answerOnly", [{ steps: [{ message: "Forty-two." }], end: "succeeded" }]),
   endsWithTool: scenario("endsWithTool", [{ steps: [{ message: "Let me run it." }, ...ran("run", "make", "ok\n")], end: "succeeded" }]),

@@ -4,7 +4,7 @@ const command = (id: string, text: string, output: string): object[] => [
   { result: { id, output, exitCode: 0, durationMs: 5 } },
 ];
 const usage = { usage: { last: { input: 100, output: 20 }, contextWindow: 258_400 } };
-const slow = { steps: [{ message: "Counting.", phase: "commentary" }, ...Array.from({ length: 60 }, (_, at) => [{ delayMs: 100 }, { message: `${at}`, phase: "commentary" }]).flat()] };
+const slow = { steps: [{ message: "Counting.", phase: "commentary" }, ...Array.from({ length: 600 }, (_, at) => [{ delayMs: 100 }, { message: `${at}`, phase: "commentary" }]).flat()] };
 
 /** Plays the part that the model had in the recordings: their prompts name what the model does. */
 export const RECORDED_MODEL = {
@@ -31,7 +31,7 @@ export const RECORDED_MODEL = {
         usage,
       ],
     },
-    { match: "scn:slowcmd", steps: [{ tool: { id: "slow", name: "shell", input: { command: "sleep 30" } } }, { output: "slow", text: "tick\n" }, { delayMs: 4_000 }, { message: "Never said in a turn that was stopped." }] },
+    { match: "scn:slowcmd", steps: [{ tool: { id: "slow", name: "shell", input: { command: "sleep 30" } } }, { output: "slow", text: "tick\n" }, { delayMs: 15_000 }, { message: "Never said in a turn that was stopped." }] },
     { match: "scn:slow", ...slow },
     {
       match: "scn:patchout",
