@@ -163,11 +163,13 @@ describe("rollouts with ordinals and completed items", () => {
     expect(diagnostics.map(({ code }) => code)).toContain("line.repeated");
   });
 
-  test("of a message that was completed twice the last word counts", async () => {
+  test("of an item that was completed twice the last word counts", async () => {
+    const ran = (output: string): HandLine => done(T, { type: "CommandExecution", id: "exec-1", command: ["bash", "-lc", "ls"], cwd: "/w", status: "completed", aggregated_output: output, exit_code: 0 });
     const { items } = await replayLines(numbered([
-      meta(), started(T), ...prompt("go"), ...said("m1", "Half an ans"), ...said("m1", "Half an answer.", "final_answer"), completed(T),
+      meta(), started(T), ...prompt("go"), prompt("go")[1]!, ran("a"), ran("a\nb"), ...said("m1", "Half an ans"), ...said("m1", "Half an answer.", "final_answer"), completed(T),
     ]));
-    expect(kinds(items)).toEqual(["userMessage", "message final_answer"]);
+    expect(kinds(items)).toEqual(["userMessage", "commandExecution", "message final_answer"]);
+    expect(items[1]).toMatchObject({ aggregatedOutput: "a\nb" });
     expect(messages(items)).toEqual(["Half an answer."]);
   });
 

@@ -24,6 +24,8 @@ export class TurnSlots {
   readonly #others = new Copies<null>();
   /** Outputs whose call is not there yet. */
   readonly #orphans = new Map<string, { outputs: unknown[]; at: number | null }>();
+  /** Messages by the ids of their items: the slot may have been made by a record that has none. */
+  readonly #itemSlots = new Map<string, MessageSlot | UserSlot>();
   readonly #children = new Map<string, ChildAgent[]>();
   /** Sessions whose lines have ordinals keep an item of everything that was shown (0.145 and later). */
   recordsItems = false;
@@ -47,7 +49,8 @@ export class TurnSlots {
 
   message(text: string, phase: MessagePhase | null, told: Told): void {
     const last = this.#placed.at(-1)?.slot;
-    const again = this.#toldAgain(told);
+    const known = this.#ofItem(told);
+    const again = known?.kind === "message" ? known : null;
     const { thing } = this.#messages.place(told.source, text.trim(), () => {
       if (again !== null) return again;
       // The model's own record may hold more than is shown, such as citations.
@@ -57,19 +60,23 @@ export class TurnSlots {
     if (told.source !== "record") thing.text = text;
     thing.sources.add(told.source);
     thing.phase = again === null ? (thing.phase ?? phase) : (phase ?? thing.phase);
+    if (told.source === "item" && told.id !== null) this.#itemSlots.set(told.id, thing);
   }
 
   user(content: UserContent, clientId: string | null, told: Told): void {
+    const known = this.#ofItem(told);
+    if (known?.kind === "user") return void (known.input = content.input);
     const { thing } = this.#users.place(told.source, content.text, () => this.#add({ kind: "user", ...content, clientId, sources: new Set(), ...this.#times(told) }));
     thing.sources.add(told.source);
     thing.clientId ??= clientId;
-    if (told.source === "item") thing.input = content.input;
+    if (told.source !== "item") return;
+    thing.input = content.input;
+    if (told.id !== null) this.#itemSlots.set(told.id, thing);
   }
 
-  /** The message that the item with this id made already: Codex takes the last word on each id (0.171). */
-  #toldAgain({ source, id }: Told): MessageSlot | null {
-    const slot = source === "item" && id !== null ? this.#byId.get(id)?.slot : undefined;
-    return slot?.kind === "message" && slot.sources.has("item") ? slot : null;
+  /** What the item with this id made already: Codex takes the last word on each id (0.171). */
+  #ofItem({ source, id }: Told): MessageSlot | UserSlot | null {
+    return source === "item" && id !== null ? (this.#itemSlots.get(id) ?? null) : null;
   }
 
   /** Events tell each part of a thought alone. */
@@ -131,9 +138,13 @@ export class TurnSlots {
 
   native(id: string | null, item: SessionRecord, told: Told): void {
     const known = id === null ? undefined : this.#byId.get(id);
-    if (known?.slot.kind === "call" && known.slot.native === null) {
+    const isAgain = told.source === "item";
+    if (known?.slot.kind === "call" && (known.slot.native === null || isAgain)) {
       known.slot.native = item;
       known.slot.startedAt = told.startedAt ?? known.slot.startedAt;
+      known.slot.completedAt = told.completedAt ?? known.slot.completedAt;
+    } else if (known?.slot.kind === "native" && isAgain) {
+      known.slot.native = item;
       known.slot.completedAt = told.completedAt ?? known.slot.completedAt;
     } else if (known === undefined) this.#add<NativeSlot>({ kind: "native", native: item, program: null, ...this.#times({ ...told, id }) });
   }
