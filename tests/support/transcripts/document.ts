@@ -44,11 +44,11 @@ ${sentTable(results)}
 
 | request | what foldcast does |
 |---|---|
-| \`thread/revert\`, \`thread/rollback\` | the thread goes on in a copy of its session that ends before the turn; with a harness that cannot copy: not supported. Files on disk stay as they are |
+| \`thread/revert\`, \`thread/rollback\` | the thread goes on in a copy of its session that ends before the turn; with a harness that cannot copy: not supported. Files on disk stay as they are; a running turn is interrupted for it, as measured |
 | \`thread/items/read\` | as described in the schema |
 | \`thread/search\`, \`thread/search/stream\`, \`thread/searchOccurrences\` | what was said in threads, as measured on the real server, and their names; a page takes no longer than two seconds, its cursor goes on from there; there are no partial results |
-| \`thread/queue/*\` | inputs that wait for the running turn's end; kept over a restart until they are sent |
-| \`threadSection/*\`, \`thread/section/move\` | kept by the host |
+| \`thread/queue/*\` | inputs that wait for the running turn's end; kept over a restart until they are sent. As measured, after an interrupt they wait for the end of another turn, \`thread/queue/start\` or \`thread/resume\` |
+| \`threadSection/*\`, \`thread/section/move\` | kept by the host; the section "Pinned" is always there |
 | \`thread/settings/update\`, \`thread/metadata/update\` | settings apply from the next turn on; there are no projects |
 | \`thread/compact/start\` | a turn that shows the compaction and nothing else; a running turn is interrupted for it, as measured. With a harness that decides by itself: not supported |
 | what begins work, after SIGTERM or SIGINT | \`-32600\`, "Server is draining; retry after reconnecting", as measured; reads are answered, running turns are interrupted |

@@ -1,5 +1,5 @@
 import { invalidRequest } from "@foldcast/protocol-core/wire";
-import { AnyParams } from "@foldcast/protocol-core/wire/params";
+import { AccountReadParams, AuthStatusParams, RateLimitsParams } from "@foldcast/protocol-core/wire/params";
 import { membersOf } from "../native/json-bytes.ts";
 import { withMember } from "../native/merge.ts";
 import { RawJson } from "../rpc/raw-json.ts";
@@ -28,20 +28,20 @@ async function loginOf(context: MethodContext, request: string, params: object, 
 export const accountMethods: readonly Method[] = [
   method("account/read", {
     owner: "host",
-    params: AnyParams,
+    params: AccountReadParams,
     handler: async (params, context) =>
       (await loginOf(context, "account/read", params, "account")) ?? { account: null, userId: null, requiresOpenaiAuth: false, workspaceRouting: null },
   }),
   method("getAuthStatus", {
     owner: "host",
-    params: AnyParams,
+    params: AuthStatusParams,
     handler: async (params, context) =>
       (await loginOf(context, "getAuthStatus", params, "authMethod")) ?? { authMethod: null, authToken: null, requiresOpenaiAuth: false },
   }),
   // With a real server behind us it is never asked here.
   method("account/rateLimits/read", {
     owner: "static",
-    params: null,
+    params: RateLimitsParams.nullable(),
     handler() {
       throw invalidRequest("codex account authentication required to read rate limits");
     },

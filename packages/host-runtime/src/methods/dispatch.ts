@@ -41,8 +41,8 @@ function parseParams(method: Method, params: unknown): unknown {
     if (given === null || (typeof given === "object" && !Array.isArray(given))) return null;
     throw invalidRequest(`Invalid request: ${describeIssues([{ code: "invalid_type", expected: "null", path: [], message: "unit", input: given }], given)}`);
   }
-  if (given === null) throw invalidRequest("Invalid request: missing field `params`");
   const result = method.params.safeParse(given);
+  if (!result.success && given === null) throw invalidRequest("Invalid request: missing field `params`");
   if (!result.success) throw invalidRequest(`Invalid request: ${describeIssues(result.error.issues, given)}`);
   return result.data;
 }

@@ -46,8 +46,10 @@ export function describeIssues(issues: readonly Issue[], params: unknown): strin
   const value = valueAt(params, issue.path);
   if (isMissing(issue, params)) return `missing field \`${String(issue.path.at(-1))}\``;
   switch (issue.code) {
+    case "custom":
+      return issue.message;
     case "invalid_value":
-      return typeof value === "string" ? unknownVariant(value, issue.values) : `invalid type: ${nameOf(value)}, expected ${issue.message}`;
+      return describeVariant(value, issue.values, issue.message);
     case "too_small":
     case "too_big":
       return `invalid value: ${nameOf(value)}, expected ${issue.message}`;
@@ -60,11 +62,19 @@ export function describeIssues(issues: readonly Issue[], params: unknown): strin
   }
 }
 
+/** A value that is no variant of an enum; serde reads a map as the variant that its one member names. */
+function describeVariant(value: unknown, known: readonly unknown[], expected: string): string {
+  if (typeof value === "string") return unknownVariant(value, known);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return `invalid type: ${nameOf(value)}, expected ${expected}`;
+  const [name, ...others] = Object.keys(value);
+  return name === undefined || others.length > 0 ? "invalid value: map, expected map with a single key" : unknownVariant(name, known);
+}
+
 function describeUnion(issue: Extract<Issue, { code: "invalid_union" }>, value: unknown): string {
   const options = (issue as { options?: readonly unknown[] }).options;
   if (options !== undefined && typeof value === "string") return unknownVariant(value, options);
   if (issue.message.startsWith("untagged enum")) return `data did not match any variant of ${issue.message}`;
   const variants = issue.errors.flat().find((each) => each.code === "invalid_value");
-  if (variants !== undefined && typeof value === "string") return unknownVariant(value, variants.values);
+  if (variants !== undefined) return describeVariant(value, variants.values, issue.message);
   return `invalid type: ${nameOf(value)}, expected ${issue.message}`;
 }

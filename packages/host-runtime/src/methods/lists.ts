@@ -1,14 +1,18 @@
-import { AnyParams, CwdsParams } from "@foldcast/protocol-core/wire/params";
+import type { z } from "zod";
+import {
+  AppsListParams, ExperimentalFeatureEnablementSetParams, ExperimentalFeatureListParams, ExternalAgentConfigDetectParams, HooksListParams, McpServerStatusListParams, noParams,
+  PermissionProfileListParams, PluginInstalledParams, PluginListParams, SkillsListParams,
+} from "@foldcast/protocol-core/wire/params";
 import { method } from "./method.ts";
 import type { Method } from "./method.ts";
 
-const empty = (name: string, result: object): Method => method(name, { owner: "static", params: AnyParams, handler: () => result });
+const empty = (name: string, params: z.ZodType, result: object): Method => method(name, { owner: "static", params, handler: () => result });
 
 /** What stock clients ask for at their start and foldcast has none of, in the shapes of Codex 0.171. */
 export const staticMethods: readonly Method[] = [
   method("account/bedrock/checkGovCloudRequirements", {
     owner: "static",
-    params: AnyParams,
+    params: noParams("BedrockCheckGovCloudRequirementsParams"),
     experimental: true,
     handler: () => ({ isGovCloud: false, shouldWarn: false }),
   }),
@@ -19,7 +23,7 @@ export const staticMethods: readonly Method[] = [
   }),
   method("collaborationMode/list", {
     owner: "static",
-    params: AnyParams,
+    params: noParams("CollaborationModeListParams"),
     experimental: true,
     handler: () => ({
       data: [
@@ -30,7 +34,7 @@ export const staticMethods: readonly Method[] = [
   }),
   method("permissionProfile/list", {
     owner: "static",
-    params: AnyParams,
+    params: PermissionProfileListParams,
     handler: () => ({
       data: [":read-only", ":workspace", ":danger-full-access"].map((id) => ({ id, description: null, allowed: true })),
       nextCursor: null,
@@ -38,12 +42,12 @@ export const staticMethods: readonly Method[] = [
   }),
   method("skills/list", {
     owner: "static",
-    params: CwdsParams,
+    params: SkillsListParams,
     handler: ({ cwds }) => ({ data: (cwds ?? [process.cwd()]).map((cwd) => ({ cwd, skills: [], errors: [] })) }),
   }),
   method("hooks/list", {
     owner: "static",
-    params: CwdsParams,
+    params: HooksListParams,
     handler: ({ cwds }) => ({ data: (cwds ?? [process.cwd()]).map((cwd) => ({ cwd, hooks: [], warnings: [], errors: [] })) }),
   }),
   method("remoteControl/status/read", {
@@ -52,13 +56,13 @@ export const staticMethods: readonly Method[] = [
     experimental: true,
     handler: (_params, { host }) => host.remoteControlStatus(),
   }),
-  empty("plugin/installed", { marketplaces: [], marketplaceLoadErrors: [] }),
-  empty("plugin/list", { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
+  empty("plugin/installed", PluginInstalledParams, { marketplaces: [], marketplaceLoadErrors: [] }),
+  empty("plugin/list", PluginListParams, { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
   // Nothing is switched on by it, and the answer says so.
-  empty("experimentalFeature/enablement/set", { enablement: {} }),
-  empty("externalAgentConfig/detect", { items: [], connectors: [] }),
-  empty("app/list", { data: [], nextCursor: null }),
-  empty("mcpServerStatus/list", { data: [], nextCursor: null }),
-  empty("experimentalFeature/list", { data: [], nextCursor: null }),
-  empty("modelProvider/capabilities/read", { imageGeneration: false, webSearch: false }),
+  empty("experimentalFeature/enablement/set", ExperimentalFeatureEnablementSetParams, { enablement: {} }),
+  empty("externalAgentConfig/detect", ExternalAgentConfigDetectParams, { items: [], connectors: [] }),
+  empty("app/list", AppsListParams, { data: [], nextCursor: null }),
+  empty("mcpServerStatus/list", McpServerStatusListParams, { data: [], nextCursor: null }),
+  empty("experimentalFeature/list", ExperimentalFeatureListParams, { data: [], nextCursor: null }),
+  empty("modelProvider/capabilities/read", noParams("ModelProviderCapabilitiesReadParams"), { imageGeneration: false, webSearch: false }),
 ];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ErrorCode, invalidRequest, WireError } from "@foldcast/protocol-core/wire";
 import {
-  PageParams, ThreadSectionCreateParams, ThreadSectionDeleteParams, ThreadSectionMoveParams, ThreadSectionUpdateParams,
+  pageParams, ThreadSectionCreateParams, ThreadSectionDeleteParams, ThreadSectionMoveParams, ThreadSectionUpdateParams,
 } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import type { NativeSession } from "../native/session.ts";
@@ -74,7 +74,7 @@ function place(host: Host, record: Readonly<ThreadRecord>, section: ThreadRecord
 export const sectionMethods: readonly Method[] = [
   method("threadSection/list", {
     owner: "host",
-    params: PageParams,
+    params: pageParams("ThreadSectionListParams"),
     handler({ cursor, limit }, { host }) {
       const sections = allSections(host);
       const at = cursor == null ? -1 : sections.findIndex(({ id }) => id === cursor);

@@ -1,5 +1,5 @@
 import { ErrorCode, invalidRequest, notSupported, WireError } from "@foldcast/protocol-core/wire";
-import { ThreadIdParams, ThreadShellCommandParams, ThreadMetadataUpdateParams, ThreadNameSetParams, ThreadReadStateUpdateParams, ThreadSettingsUpdateParams } from "@foldcast/protocol-core/wire/params";
+import { threadIdParams, ThreadShellCommandParams, ThreadMetadataUpdateParams, ThreadNameSetParams, ThreadReadStateUpdateParams, ThreadSettingsUpdateParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import { Reply } from "../rpc/reply.ts";
 import type { ThreadRecord } from "../store/store.ts";
@@ -67,7 +67,7 @@ export const threadChangeMethods: readonly Method[] = [
   }),
   method("thread/archive", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: threadIdParams("ThreadArchiveParams"),
     async handler({ threadId }, { host }) {
       const known = await storedThread(host, threadId, "session id");
       demandPresent(known);
@@ -81,7 +81,7 @@ export const threadChangeMethods: readonly Method[] = [
   }),
   method("thread/unarchive", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: threadIdParams("ThreadUnarchiveParams"),
     async handler({ threadId }, { host }) {
       const id = parseThreadId(threadId, "session id");
       const known = await host.threads.find(id);
@@ -92,7 +92,7 @@ export const threadChangeMethods: readonly Method[] = [
   }),
   method("thread/delete", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: threadIdParams("ThreadDeleteParams"),
     async handler({ threadId }, { host }) {
       const isEphemeral = host.threads.loaded(parseThreadId(threadId))?.record.ephemeral === true;
       if (isEphemeral) throw invalidRequest(`thread is not persisted and cannot be deleted: ${parseThreadId(threadId)}`);
@@ -137,7 +137,7 @@ export const threadChangeMethods: readonly Method[] = [
   }),
   method("thread/compact/start", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: threadIdParams("ThreadCompactStartParams"),
     async handler({ threadId }, { host, connection }) {
       const actor = loadedThread(host, threadId);
       const adapter = await prepareTurn(actor, { threadId, input: [] }, { input: [], clientId: null }, host, connection);

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { ThreadIdParams, ThreadResumeParams, ThreadStartParams } from "@foldcast/protocol-core/wire/params";
+import { threadIdParams, ThreadResumeParams, ThreadStartParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import type { Connection } from "../rpc/connection.ts";
 import { Reply } from "../rpc/reply.ts";
@@ -95,7 +95,7 @@ export const threadOpenMethods: readonly Method[] = [
   }),
   method("thread/unsubscribe", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: threadIdParams("ThreadUnsubscribeParams"),
     handler({ threadId }, { host, connection }) {
       const actor = host.threads.loaded(parseThreadId(threadId));
       if (actor === null) return { status: "notLoaded" };

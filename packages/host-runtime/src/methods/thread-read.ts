@@ -1,5 +1,5 @@
 import { ErrorCode, invalidRequest, notSupported, WireError } from "@foldcast/protocol-core/wire";
-import { PageParams, ThreadIdParams, ThreadItemsListParams, ThreadItemsReadParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
+import { BackgroundTerminalsListParams, pageParams, threadIdParams, ThreadItemsListParams, ThreadItemsReadParams, ThreadListParams, ThreadReadParams, ThreadTurnsListParams } from "@foldcast/protocol-core/wire/params";
 import type { Host } from "../host.ts";
 import { decodePlace, START } from "../native/cursors.ts";
 import { textAt } from "../native/json-bytes.ts";
@@ -26,10 +26,8 @@ const NO_THREADS = { entries: [], hasMore: false, backwardsCursor: null };
 
 /** A filter that a later Codex may have: what it asks for is nothing that our threads could be. */
 function hasUnknownFilter(params: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(params).some(([name, value]) => !(name in ThreadListParams.shape) && !LIST_OPTIONS.has(name) && value != null && value !== false);
+  return Object.entries(params).some(([name, value]) => !(name in ThreadListParams.shape) && value != null && value !== false);
 }
-/** Of Codex 0.171, and without a meaning for threads of ours. */
-const LIST_OPTIONS = new Set(["useStateDbOnly", "includeAttachedThreads", "currentAccountOnly"]);
 
 /** Measured: in a list of ids a wrong one is a wrong parameter, with a code of its own. */
 function demandThreadIds(ids: readonly string[] | null | undefined, what: string): void {
@@ -129,7 +127,7 @@ export const threadReadMethods: readonly Method[] = [
   }),
   method("thread/loaded/list", {
     owner: "host",
-    params: PageParams,
+    params: pageParams("ThreadLoadedListParams"),
     async handler({ cursor, limit }, context) {
       const { host } = context;
       const native = nativeOf(context);
@@ -179,7 +177,7 @@ export const threadReadMethods: readonly Method[] = [
   }),
   method("thread/goal/get", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: threadIdParams("ThreadGoalGetParams"),
     async handler({ threadId }, { host }) {
       const id = parseThreadId(threadId);
       if ((await host.threads.find(id)) === null) throw invalidRequest(`thread not found: ${id}`);
@@ -188,7 +186,7 @@ export const threadReadMethods: readonly Method[] = [
   }),
   method("thread/backgroundTerminals/list", {
     owner: "thread",
-    params: ThreadIdParams,
+    params: BackgroundTerminalsListParams,
     experimental: true,
     async handler({ threadId }, { host }) {
       const id = parseThreadId(threadId);

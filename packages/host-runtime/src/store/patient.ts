@@ -71,6 +71,7 @@ export class PatientStore implements ThreadStore {
   transaction<T>(work: () => T): T {
     if (this.#inTransaction) return work();
     this.#catchUp();
+    const before = new Map(this.#waiting);
     let inWork: unknown = null;
     this.#inTransaction = true;
     try {
@@ -83,6 +84,7 @@ export class PatientStore implements ThreadStore {
         }
       });
     } catch (error) {
+      this.#waitAgain(before);
       throw error === inWork ? error : new StoreWriteError(error);
     } finally {
       this.#inTransaction = false;
@@ -194,12 +196,23 @@ export class PatientStore implements ThreadStore {
       this.#catchUp(key);
       note.write();
       note.forget();
+      // In a transaction the earlier note of the same is still there.
+      this.#waiting.delete(key);
     } catch (error) {
       note.wait();
       this.#waiting.delete(key);
       this.#waiting.set(key, note);
       if (this.#waiting.size > MAX_WAITING) this.#giveUpOldest();
       this.#onTrouble(error);
+    }
+  }
+
+  /** What took the place of a note was taken back with its transaction: the note is the latest word again. */
+  #waitAgain(before: ReadonlyMap<string, Note>): void {
+    for (const [key, note] of before) {
+      if (this.#waiting.has(key)) continue;
+      note.wait();
+      this.#waiting.set(key, note);
     }
   }
 

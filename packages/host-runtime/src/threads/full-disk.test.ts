@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { PatientStore } from "../store/patient.ts";
 import { connectStdio, startTestHost } from "../testing/client.ts";
 import type { TestClient, TestHost } from "../testing/client.ts";
@@ -170,5 +170,36 @@ describe("notes that wait", () => {
       throw wrong;
     })).toThrow(wrong);
     expect(patient.turns("a").some(({ turnId }) => turnId === "1")).toBe(true);
+  });
+
+  test("are the latest word again when what took their place is taken back with its transaction", () => {
+    const patient = new PatientStore(store, () => undefined);
+    const refuse = vi.spyOn(store, "saveTurn").mockImplementation(() => {
+      throw new Error("database or disk is full");
+    });
+    patient.keepTurn("a", fact("1"));
+    const wrong = new Error("changed my mind");
+    expect(() => patient.transaction(() => {
+      refuse.mockRestore();
+      patient.saveTurn("a", { ...fact("1"), completedAt: 9 });
+      throw wrong;
+    })).toThrow(wrong);
+    expect(patient.turns("a")).toEqual([fact("1")]);
+    patient.saveThread({ id: "t", name: null } as ThreadRecord);
+    expect(store.turns("a")).toEqual([fact("1")]);
+  });
+
+  test("do not write over what was noted later in a transaction", () => {
+    const patient = new PatientStore(store, () => undefined);
+    const refuse = vi.spyOn(store, "saveTurn").mockImplementation(() => {
+      throw new Error("database or disk is full");
+    });
+    patient.keepTurn("a", fact("1"));
+    patient.transaction(() => {
+      refuse.mockRestore();
+      patient.keepTurn("a", { ...fact("1"), completedAt: 9 });
+    });
+    patient.saveThread({ id: "t", name: null } as ThreadRecord);
+    expect(store.turns("a")).toEqual([{ ...fact("1"), completedAt: 9 }]);
   });
 });

@@ -311,12 +311,12 @@ describe("a saved session that somebody works with", () => {
     await start();
     setup.adapter.save(file, [turn("k1", "first")]);
     await client.call("thread/name/set", { threadId: idOf("one"), name: "Mine" });
-    const open = setup.adapter.history!.open.bind(setup.adapter.history);
-    Object.assign(setup.adapter.history!, { open: () => Promise.reject(new Error("ENOENT: no such file")) });
+    const open = setup.adapter.history.open.bind(setup.adapter.history);
+    Object.assign(setup.adapter.history, { open: () => Promise.reject(new Error("ENOENT: no such file")) });
     for (const method of ["thread/turns/list", "thread/items/list", "thread/resume"]) {
       expect((await client.request(method, { threadId: idOf("one") })).error).toMatchObject({ code: -32600, message: `the saved session ${file} cannot be read: ENOENT: no such file` });
     }
-    Object.assign(setup.adapter.history!, { open });
+    Object.assign(setup.adapter.history, { open });
     expect((await client.call("thread/turns/list", { threadId: idOf("one") })).data).toHaveLength(1);
   });
 

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { flag, i64, list, map, oneOf, page, path, struct, text, thread, u32 } from "./param-types.ts";
+
+export * from "./list-params.ts";
 
 /**
  * Parameters of the requests of Codex 0.171 that foldcast answers. Unknown members are kept and ignored, as the real
@@ -6,19 +9,7 @@ import { z } from "zod";
  * `struct ClientInfo`); the host builds its message from it.
  */
 
-const text = z.string({ error: "a string" });
-const path = z.string({ error: "path string" });
-const flag = z.boolean({ error: "a boolean" });
-const u32 = z.int({ error: "u32" }).min(0, { error: "u32" }).max(4_294_967_295, { error: "u32" });
-const i64 = z.int({ error: "i64" });
-const list = <T extends z.ZodType>(item: T) => z.array(item, { error: "a sequence" });
-const map = z.record(z.string(), z.unknown(), { error: "a map" });
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, { error: "string or map" });
-const struct = <T extends z.ZodRawShape>(name: string, shape: T) => z.looseObject(shape, { error: `struct ${name}` });
-
 const sortDirection = oneOf(["asc", "desc"]).nullish();
-const page = { cursor: text.nullish(), limit: u32.nullish() };
-const thread = { threadId: text };
 
 /** `capabilities.extensions.foldcast`: what a client asks of foldcast beyond Codex's own protocol. */
 export const FoldcastExtension = z.looseObject({
@@ -41,15 +32,19 @@ export const InitializeParams = struct("InitializeParams", {
   clientInfo: struct("ClientInfo", { name: text, title: text.nullish(), version: text }),
   capabilities: struct("InitializeCapabilities", {
     experimentalApi: flag.optional(),
+    requestAttestation: flag.optional(),
+    requiredHumanApproval: flag.optional(),
+    mcpServerOpenaiFormElicitation: flag.optional(),
     optOutNotificationMethods: list(text).nullish(),
     extensions: map.nullish(),
   }).nullish(),
 });
 
+const imageDetail = oneOf(["auto", "low", "high", "original"]).nullish();
 export const UserInputParam = z.discriminatedUnion("type", [
-  struct("Text", { type: z.literal("text"), text, text_elements: list(z.unknown()).optional() }),
-  struct("Image", { type: z.literal("image"), url: z.string({ error: "untagged enum ImageReference" }), detail: text.nullish() }),
-  struct("LocalImage", { type: z.literal("localImage"), path, detail: text.nullish() }),
+  struct("Text", { type: z.literal("text"), text, text_elements: list(struct("TextElement", {})).optional() }),
+  struct("Image", { type: z.literal("image"), url: z.string({ error: "untagged enum ImageReference" }), detail: imageDetail }),
+  struct("LocalImage", { type: z.literal("localImage"), path, detail: imageDetail }),
   struct("Audio", { type: z.literal("audio") }),
   struct("LocalAudio", { type: z.literal("localAudio") }),
   struct("Skill", { type: z.literal("skill"), name: text, path }),
@@ -66,11 +61,17 @@ const sandboxPolicy = z.discriminatedUnion("type", [
   struct("ReadOnly", { type: z.literal("readOnly") }),
   struct("ExternalSandbox", { type: z.literal("externalSandbox") }),
   struct("WorkspaceWrite", { type: z.literal("workspaceWrite") }),
-], { error: "internally tagged enum SandboxPolicy" }).nullish();
+], { error: "internally tagged enum SandboxPolicyDeserialize" }).nullish();
+const effort = text.refine((name) => name !== "", { error: "reasoning_effort must not be empty" }).nullish();
 const collaborationMode = struct("CollaborationMode", {
   mode: oneOf(["plan", "code", "custom", "default", "execute", "pair_programming"]),
-  settings: struct("Settings", { model: text, reasoning_effort: text.nullish(), developer_instructions: text.nullish() }),
+  settings: struct("Settings", { model: text, reasoning_effort: effort, developer_instructions: text.nullish() }),
 }).nullish();
+const personality = oneOf(["none", "friendly", "pragmatic"]).nullish();
+const multiAgentMode = z
+  .union([oneOf(["none", "custom", "explicitRequestOnly", "proactive"]), z.looseObject({ custom: z.unknown() })], { error: "string or map" })
+  .nullish();
+const environments = list(struct("TurnEnvironmentParams", {})).nullish();
 const summary = oneOf(["auto", "concise", "detailed", "none"]).nullish();
 const itemsView = oneOf(["notLoaded", "summary", "full"]).nullish();
 
@@ -83,10 +84,13 @@ const threadSettings = {
   permissions: text.nullish(),
   model: text.nullish(),
   serviceTier: text.nullish(),
-  effort: text.nullish(),
+  effort,
   summary,
   collaborationMode,
-  personality: text.nullish(),
+  personality,
+  disabledPluginIds: list(text).nullish(),
+  environments,
+  multiAgentMode,
 };
 const threadOpening = {
   cwd: text.nullish(),
@@ -98,7 +102,9 @@ const threadOpening = {
   sandbox: sandboxMode,
   permissions: text.nullish(),
   config: map.nullish(),
-  personality: text.nullish(),
+  baseInstructions: text.nullish(),
+  developerInstructions: text.nullish(),
+  runtimeWorkspaceRoots: list(path).nullish(),
 };
 
 export const ThreadStartParams = struct("ThreadStartParams", {
@@ -107,10 +113,24 @@ export const ThreadStartParams = struct("ThreadStartParams", {
   historyMode: oneOf(["legacy", "paginated"]).nullish(),
   threadSource: text.nullish(),
   projectId: text.nullish(),
+  personality,
+  allowProviderModelFallback: flag.optional(),
+  daybreakEnabled: flag.nullish(),
+  dynamicTools: list(z.unknown()).nullish(),
+  environments,
+  experimentalRawEvents: flag.optional(),
+  mockExperimentalField: text.nullish(),
+  multiAgentMode,
+  selectedCapabilityRoots: list(struct("SelectedCapabilityRoot", {})).nullish(),
+  serviceName: text.nullish(),
+  sessionStartSource: oneOf(["startup", "clear"]).nullish(),
 });
 export const ThreadResumeParams = struct("ThreadResumeParams", {
   ...thread,
   ...threadOpening,
+  personality,
+  history: list(z.unknown()).nullish(),
+  path: path.nullish(),
   excludeTurns: flag.optional(),
   initialTurnsPage: struct("ThreadResumeInitialTurnsPageParams", { limit: u32.nullish(), sortDirection, itemsView }).nullish(),
 });
@@ -122,11 +142,17 @@ export const ThreadForkParams = struct("ThreadForkParams", {
   ephemeral: flag.optional(),
   threadSource: text.nullish(),
   excludeTurns: flag.optional(),
+  path: path.nullish(),
+  attachToSource: flag.optional(),
+  deferGoalContinuation: flag.optional(),
+  experimentalDisablePredictionMcp: flag.optional(),
+  experimentalPredictionMode: flag.optional(),
 });
 export const ThreadRevertParams = struct("ThreadRevertParams", { ...thread, beforeTurnId: text });
 export const ThreadRollbackParams = struct("ThreadRollbackParams", { ...thread, numTurns: u32 });
 export const ThreadItemsReadParams = struct("ThreadItemsReadParams", { ...thread, turnId: text, itemIds: list(text) });
-export const ThreadIdParams = struct("ThreadIdParams", thread);
+/** For requests that name a thread and nothing else; `name` is the real server's for their parameters. */
+export const threadIdParams = (name: string) => struct(name, thread);
 export const ThreadReadParams = struct("ThreadReadParams", { ...thread, includeTurns: flag.optional() });
 const sourceKinds = list(oneOf([
   "cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown",
@@ -148,15 +174,18 @@ export const ThreadListParams = struct("ThreadListParams", {
   parentThreadId: text.nullish(),
   ancestorThreadId: text.nullish(),
   attachedToThreadId: text.nullish(),
+  useStateDbOnly: flag.optional(),
+  includeAttachedThreads: flag.optional(),
+  currentAccountOnly: flag.optional(),
 });
-export const PageParams = struct("PageParams", page);
 export const ThreadTurnsListParams = struct("ThreadTurnsListParams", { ...thread, ...page, sortDirection, itemsView });
 export const ThreadItemsListParams = struct("ThreadItemsListParams", {
   ...thread,
   turnId: text.nullish(),
-  cursor: z.union([z.string(), z.looseObject({})], { error: "untagged enum ThreadItemsListCursor" }).nullish(),
+  cursor: z.union([z.string(), z.looseObject({ type: z.string() })], { error: "untagged enum ThreadItemsListCursor" }).nullish(),
   limit: u32.nullish(),
   sortDirection,
+  deferOutput: struct("ThreadItemOutputDeferral", { commandExecution: flag.optional(), mcpToolCall: flag.optional() }).nullish(),
 });
 export const ThreadSearchParams = struct("ThreadSearchParams", {
   ...page,
@@ -165,9 +194,13 @@ export const ThreadSearchParams = struct("ThreadSearchParams", {
   sourceKinds: sourceKinds.nullish(),
   archived: flag.nullish(),
   searchTerm: text,
+  includeAttachedThreads: flag.optional(),
+  currentAccountOnly: flag.optional(),
 });
 export const ThreadSearchOccurrencesParams = struct("ThreadSearchOccurrencesParams", { ...thread, ...page, searchTerm: text });
 export const ThreadSearchCancelParams = struct("ThreadSearchCancelParams", { requestId: z.union([z.string(), z.int()], { error: "untagged enum RequestId" }) });
+const texts = z.record(z.string(), text, { error: "a map" });
+const entries = z.record(z.string(), struct("AdditionalContextEntry", {}), { error: "a map" });
 const metadata = { responsesapiClientMetadata: map.nullish() };
 export const ThreadQueueAddParams = struct("ThreadQueueAddParams", { ...thread, ...metadata, input: list(UserInputParam), clientUserMessageId: text });
 export const ThreadQueueListParams = struct("ThreadQueueListParams", { ...thread, ...page });
@@ -191,20 +224,32 @@ export const ThreadMetadataUpdateParams = struct("ThreadMetadataUpdateParams", {
 export const ThreadSettingsUpdateParams = struct("ThreadSettingsUpdateParams", { ...thread, ...threadSettings });
 export const ThreadReadStateUpdateParams = struct("ThreadReadStateUpdateParams", {
   ...thread,
-  operation: z.looseObject({ type: text }, { error: "internally tagged enum ThreadReadStateOperation" }),
+  operation: z.discriminatedUnion("type", [struct("Read", { type: z.literal("read") }), struct("Unread", { type: z.literal("unread") })], {
+    error: "internally tagged enum ThreadReadStateOperation",
+  }),
   expectedRevision: text,
 });
 
+const besideInput = { additionalContext: entries.nullish(), responsesapiClientMetadata: texts.nullish(), responsesapiClientMetadataPatch: texts.nullish() };
 export const TurnStartParams = struct("TurnStartParams", {
   ...thread,
   ...threadSettings,
+  ...besideInput,
   clientUserMessageId: text.nullish(),
   input: list(UserInputParam),
   outputSchema: z.unknown().optional(),
+  cyberAccessProgram: oneOf(["standard", "daybreakBlue", "daybreakRed"]).nullish(),
+  parentTurnId: text.nullish(),
+  rootTurnId: text.nullish(),
+  runtimeWorkspaceRoots: list(path).nullish(),
+  serviceTierForTurn: text.nullish(),
+  toolOutput: struct("TurnToolOutput", { name: text, output: z.unknown() }).nullish(),
+  turnTrigger: text.nullish(),
   foldcast: foldcastInput,
 });
 export const TurnSteerParams = struct("TurnSteerParams", {
   ...thread,
+  ...besideInput,
   clientUserMessageId: text.nullish(),
   input: list(UserInputParam),
   expectedTurnId: text,
@@ -232,15 +277,6 @@ export const InteractionOfferParams = struct("InteractionOfferParams", {
   actions: z.array(offered, { error: "a sequence" }).min(1, { error: "a sequence of one to twenty" }).max(20, { error: "a sequence of one to twenty" }),
   expiresInMs: u32.nullish(),
 });
-
-export const ModelListParams = struct("ModelListParams", { ...page, includeHidden: flag.nullish() });
-export const ConfigReadParams = struct("ConfigReadParams", { includeLayers: flag.optional(), cwd: text.nullish() });
-const configEdit = { keyPath: text, value: z.unknown(), mergeStrategy: oneOf(["replace", "upsert"]).nullish() };
-export const ConfigValueWriteParams = struct("ConfigValueWriteParams", configEdit);
-export const ConfigBatchWriteParams = struct("ConfigBatchWriteParams", { edits: list(struct("ConfigEdit", configEdit)) });
-export const CwdsParams = struct("CwdsParams", { cwds: list(text).nullish() });
-/** For requests whose parameters do not matter here; they must still be an object. */
-export const AnyParams = struct("Params", {});
 
 type Of<T extends z.ZodType> = z.infer<T>;
 export type InitializeParams = Of<typeof InitializeParams>;
