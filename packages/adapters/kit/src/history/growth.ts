@@ -38,6 +38,11 @@ export async function changeSince(file: FileHandle, before: FileState): Promise<
   return size < before.scanned || (await edgesOf(file, before.scanned)) !== before.edges ? "rewritten" : "grown";
 }
 
+/** Throws where another file has come into the place of the one that was looked at last: of that the places of lines say nothing. */
+export async function demandSameFile(file: FileHandle, path: string, before: FileState): Promise<void> {
+  if ((await changeSince(file, before)) === "rewritten") throw new Error(`${path} was written anew while it was read; ask again`);
+}
+
 /** Whether the file still begins with what was known of it, as far as that was scanned. Looks at its bytes in any case. */
 export async function stillBeginsWith(file: FileHandle, before: FileState): Promise<boolean> {
   return (await changeSince(file, before)) !== "rewritten" && (await edgesOf(file, before.scanned)) === before.edges;

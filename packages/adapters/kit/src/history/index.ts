@@ -1,5 +1,5 @@
 export { DiagnosticCounter, sampleOf } from "./diagnostics.ts";
-export { changeSince, fileState, lookAt, stillBeginsWith, type FileChange, type FileState } from "./growth.ts";
+export { changeSince, demandSameFile, fileState, lookAt, stillBeginsWith, type FileChange, type FileState } from "./growth.ts";
 export { PieceList } from "./pieces.ts";
 export { recordsOf, turnLines, type TurnLine } from "./turn-lines.ts";
 export { ScannedFile, type KeptFile } from "./scanned-file.ts";

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import type { HistoryDiagnostic } from "@foldcast/protocol-core/harness";
 import { DiagnosticCounter } from "./diagnostics.ts";
-import { changeSince, fileState, type FileState, lookAt, stillBeginsWith } from "./growth.ts";
+import { changeSince, demandSameFile, fileState, type FileState, lookAt, stillBeginsWith } from "./growth.ts";
 import type { PieceList } from "./pieces.ts";
 import { turnLines, type TurnLine } from "./turn-lines.ts";
 
@@ -71,8 +71,8 @@ export class ScannedFile<Scan extends LineScan> {
   }
 
   /**
-   * What `eventsOf` makes of the lines of each turn, in their order. `isMarked` as in `turnLines`. Rejects where another
-   * file has come into the place of the one that was looked at last: of that the places of lines say nothing.
+   * What `eventsOf` makes of the lines of each turn, in their order. `isMarked` as in `turnLines`. Rejects where the file
+   * was written anew since the last look.
    */
   async *read<Turn extends { readonly key: string; readonly pieces: PieceList }, Events>(
     turns: readonly Turn[], eventsOf: (turn: Turn, lines: readonly TurnLine[], diagnostics: DiagnosticCounter) => Events | Promise<Events>, isMarked?: (text: string) => boolean,
@@ -80,7 +80,7 @@ export class ScannedFile<Scan extends LineScan> {
     if (turns.length === 0) return;
     const file = await open(this.path);
     try {
-      if ((await changeSince(file, this.#state)) === "rewritten") throw new Error(`${this.path} was written anew while it was read; ask again`);
+      await demandSameFile(file, this.path, this.#state);
       for await (const { turn, lines } of turnLines(turns, file, isMarked)) {
         const diagnostics = this.#counted.has(turn.key) ? new DiagnosticCounter() : this.#diagnostics;
         this.#counted.add(turn.key);

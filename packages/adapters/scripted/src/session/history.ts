@@ -1,5 +1,5 @@
 import { open, type FileHandle } from "node:fs/promises";
-import { changeSince, fileState, lookAt, readPieces, stillBeginsWith, type FileState } from "@foldcast/adapter-kit";
+import { changeSince, demandSameFile, fileState, lookAt, readPieces, stillBeginsWith, type FileState } from "@foldcast/adapter-kit";
 import type { HarnessEvent, HistoryDiagnostic, HistoryIndex, HistorySource, HistoryTurn, SessionPeek } from "@foldcast/protocol-core/harness";
 import { HARNESS_ID } from "../manifest.ts";
 import { parseHeader, type SessionHeader } from "./file.ts";
@@ -118,7 +118,7 @@ export class SessionIndex implements HistoryIndex {
     if (turns.length === 0) return;
     const file = await openFile(this.file);
     try {
-      if ((await changeSince(file, this.#state)) === "rewritten") throw new Error(`${this.file} was written anew while it was read; ask again`);
+      await demandSameFile(file, this.file, this.#state);
       for (const [offset, turn] of turns.entries()) yield { index: first + offset, events: await this.#readTurn(file, turn) };
     } finally {
       await file.close();

@@ -79,7 +79,7 @@ export function parseConfig(text: string, path: string, options: OptionTable, ha
 
 /** One line each, under the name of the file, with the lines where they stand in it. */
 export function problemsWith({ path, text }: Pick<ConfigFile, "path" | "text">, problems: readonly ConfigProblem[]): string {
-  const placed = problems.map(({ names, says }) => ({ line: lineOf(text, names), says }));
+  const placed = problems.map(({ names, says }) => ({ line: lineOf(text, names), says })).sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity));
   const [first, second] = placed;
   if (first !== undefined && second === undefined) return `${path}:${first.line === null ? "" : `${first.line}:`} ${first.says}`;
   return `${path}:\n${placed.map(({ line, says }) => `  ${line === null ? "" : `line ${line}: `}${says}`).join("\n")}`;

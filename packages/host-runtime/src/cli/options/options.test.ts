@@ -118,7 +118,7 @@ describe("the configuration file", () => {
     ["port = 1\n[feishu]\nclaim = true\nlocale = \"fr\"", "/etc/fold.toml:4: `feishu.locale` is zh, en; got \"fr\""],
     ["port = 1\nfeishu.locale = 1", "/etc/fold.toml:2: `feishu.locale` is zh, en; got 1"],
     ["port = 1\nharness = { first = 3 }", "/etc/fold.toml:2: `harness.first` is a table; got 3"],
-    ["[feishu]\nlocale = \"fr\"\n[harness.second]\n[feishy]", "/etc/fold.toml:\n  line 2: `feishu.locale` is zh, en; got \"fr\"\n  line 4: there is no key `feishy`; did you mean `feishu`?"],
+    ["[feishy]\n[feishu]\nlocale = \"fr\"\n[harness.second]", "/etc/fold.toml:\n  line 1: there is no key `feishy`; did you mean `feishu`?\n  line 3: `feishu.locale` is zh, en; got \"fr\""],
     ["data-dir = \"d\"", "there is no key `data-dir`; did you mean `data_dir`?"],
     ["port = \"x\"", "`port` is a number from 0 to 65535; got \"x\""],
     ["sessions = [1]", "`sessions` is the path of a folder, or several; got"],
