@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ class FakeSession implements System {
     const [, ...args] = step.filter((word) => word !== "--user");
     const [verb = "", name = "", value = ""] = args;
     if (this.isAbsent) return { code: 1, stdout: "", stderr: "no session\n" };
-    const shown = { getenv: `${this.variables.get(name) ?? ""}\n`, "show-environment": [...this.variables].map(([key, each]) => `${key}=${each}\n`).join("") }[verb];
+    const shown = { getenv: `${this.variables.get(name) ?? ""}\n`, "show-environment": [...this.variables].map(([key, each]) => `${key}=${asSystemdShows(each)}\n`).join("") }[verb];
     if (shown !== undefined) return { code: 0, stdout: shown, stderr: "" };
     if (verb === "setenv") this.variables.set(name, value);
     else if (verb === "set-environment") this.variables.set(name.split("=")[0]!, name.slice(name.indexOf("=") + 1));
@@ -31,6 +31,10 @@ class FakeSession implements System {
     else this.calls.push(step);
     return { code: 0, stdout: "", stderr: "" };
   }
+}
+
+function asSystemdShows(value: string): string {
+  return /^[\w/.:+-]*$/.test(value) ? value : `$'${value.replace(/[\\']/g, "\\$&")}'`;
 }
 
 function options(over: Partial<PlanOptions> & { system: System }): SetupOptions {
@@ -84,6 +88,15 @@ describe.each(["darwin", "linux"] as const)("on %s", (platform) => {
     expect(system.variables.get("CODEX_CLI_PATH")).toBe("/another/codex");
   });
 
+  test("a folder whose name has quotes in it is known again in the session", async () => {
+    const system = new FakeSession();
+    const setup = options({ platform, system, dataDir: join(home, "o'neil \\ \"x\" $1") });
+    const { variable } = await enable(setup);
+    expect((await status(setup)).session).toBe(variable.value);
+    await disable(setup);
+    expect(system.variables.size).toBe(0);
+  });
+
   test("the other door takes the place of the first", async () => {
     const system = new FakeSession();
     await enable(options({ platform, system, door: "websocket" }));
@@ -111,6 +124,64 @@ test("a file of somebody else is left alone: before it is written, and when it w
   expect((await status(other)).files.map(({ state }) => state)).toEqual(["ok", "changed"]);
   expect(await disable(other)).toMatchObject({ files: [files[0]], kept: [files[1]] });
   expect(existsSync(files[1]!)).toBe(true);
+});
+
+test("a file that somebody has changed since is not written again", async () => {
+  const setup = options({ system: new FakeSession() });
+  const { files } = await enable(setup);
+  writeFileSync(files[1]!, "CHANGED=1\n");
+  const contents = (): string[] => [...files, join(home, "data dir", "desktop", "enabled.json")].map((path) => readFileSync(path, "utf8"));
+  const before = contents();
+  await expect(enable({ ...setup, model: "one/a" })).rejects.toThrow(`${files[1]!} was changed since`);
+  expect(contents()).toEqual(before);
+  // Whoever goes to the other door is told of it.
+  const other = await enable(options({ system: new FakeSession(), door: "websocket", configHome: join(home, "other") }));
+  expect(other.kept).toEqual([files[1]]);
+});
+
+test("files of an earlier time that stand elsewhere are removed when it is set up anew", async () => {
+  const system = new FakeSession();
+  system.variables.set("CODEX_CLI_PATH", "/their/codex");
+  const before = all();
+  const first = await enable(options({ system }));
+  const second = await enable(options({ system, configHome: join(home, "other") }));
+  expect(first.files.map((path) => existsSync(path))).toEqual([true, false]);
+  expect(second.files.every((path) => existsSync(path))).toBe(true);
+  await disable(options({ system }));
+  expect([all(), [...system.variables]]).toEqual([before, [["CODEX_CLI_PATH", "/their/codex"]]]);
+});
+
+describe("what cannot be written leaves all as it was", () => {
+  const folder = (): string => join(home, ".config", "environment.d");
+  const path = (): string => join(folder(), "60-foldcast.conf");
+  test.each([
+    ["a file where a folder should be", (): void => (mkdirSync(join(home, ".config")), writeFileSync(folder(), "")), "nothing was set up: "],
+    ["a folder in its place", (): void => void mkdirSync(path(), { recursive: true }), "is there already, and not from foldcast"],
+    ["a link to nowhere in its place", (): void => (mkdirSync(folder(), { recursive: true }), symlinkSync(join(home, "none", "here"), path())), "is there already, and not from foldcast"],
+  ])("%s", async (_name, prepare, words) => {
+    prepare();
+    const system = new FakeSession();
+    const before = all();
+    const trying = enable(options({ system }));
+    await expect(trying).rejects.toBeInstanceOf(InTheWayError);
+    await expect(trying).rejects.toThrow(words);
+    expect([all(), system.variables.size]).toEqual([before, 0]);
+  });
+
+  test("also what an earlier time has set up", async () => {
+    const system = new FakeSession();
+    const setup = options({ system });
+    const { files } = await enable(setup);
+    const state = join(home, "data dir", "desktop", "enabled.json");
+    rmSync(folder(), { recursive: true });
+    writeFileSync(folder(), "");
+    const contents = (): string[] => [files[0]!, state].map((each) => readFileSync(each, "utf8"));
+    const before = contents();
+    await expect(enable({ ...setup, model: "one/a" })).rejects.toThrow("nothing was set up");
+    expect(contents()).toEqual(before);
+    expect((await status(setup)).files.map(({ state: now }) => now)).toEqual(["ok", "missing"]);
+    expect(await disable(setup)).toMatchObject({ files: [files[0]], kept: [] });
+  });
 });
 
 test("what was set up by another foldcast is not touched by this one", async () => {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { makeFolder } from "../make-folder.ts";
 import { planOf, sessionSteps } from "./plan.ts";
-import type { PlanOptions, Step } from "./plan.ts";
+import type { Plan, PlanOptions, Step } from "./plan.ts";
 
 /** What the system gives: programs that set the environment of a session, and start services. */
 export interface System {
@@ -46,37 +46,71 @@ export interface Outcome {
   trouble: string[];
 }
 
-/** Sets Desktop up; what an earlier time set up otherwise is undone first. The same call twice changes nothing more. */
+/**
+ * Sets Desktop up; what an earlier time set up elsewhere is undone first. The same call twice changes nothing more. Throws
+ * an `InTheWayError` where something is in the way; nothing is written then.
+ */
 export async function enable(options: SetupOptions): Promise<Outcome & { variable: Enabled["variable"] }> {
   const { system, dataDir, platform } = options;
   const plan = planOf(options);
-  const earlier = readState(dataDir);
-  const ours = new Set(earlier?.files.map(({ path }) => path));
-  for (const { path, text } of plan.files) {
-    if (!ours.has(path) && existsSync(path) && readFileSync(path, "utf8") !== text) throw new InTheWayError(`${path} is there already, and not from foldcast; move it away first`);
-  }
-  const trouble: string[] = [];
-  if (earlier !== null && earlier.door !== options.door) trouble.push(...(await disable(options)).trouble);
-  const { name } = plan.variable;
-  const before = earlier?.door === options.door ? earlier.before : await valueOf(options, name);
-  const folders = earlier?.door === options.door ? earlier.folders : [];
-  for (const { path, mode, text } of plan.files) {
-    folders.push(...missingFolders(dirname(path)).filter((folder) => !folders.includes(folder)));
-    makeFolder(dirname(path), 0o700);
-    writeFileSync(path, text, { mode });
-    chmodSync(path, mode);
-  }
+  const before = readState(dataDir);
+  demandRoom(plan, before);
+  const isSamePlace = before !== null && before.door === options.door && before.files.every(({ path }) => plan.files.some((file) => file.path === path));
+  const undone = before === null || isSamePlace ? null : await disable(options);
+  const earlier = isSamePlace ? before : null;
+  const held = earlier === null ? await valueOf(options, plan.variable.name) : earlier.before;
   const state: Enabled = {
-    version: 1, platform, door: options.door, model: options.model, codex: options.codex, variable: plan.variable, before: before === plan.variable.value ? null : before,
-    files: plan.files.map(({ path, text }) => ({ path, sha256: hash(text) })), folders, stop: plan.stop.map(([program, ...args]) => [program, ...args]),
+    version: 1, platform, door: options.door, model: options.model, codex: options.codex, variable: plan.variable, before: held === plan.variable.value ? null : held,
+    files: plan.files.map(({ path, text }) => ({ path, sha256: hash(text) })), folders: [...(earlier?.folders ?? [])], stop: plan.stop.map(([program, ...args]) => [program, ...args]),
   };
-  writeState(dataDir, state);
+  write(plan, state, dataDir);
+  const trouble = undone?.trouble ?? [];
   for (const step of plan.start) {
     const { code, stderr } = await system.run(step);
     // One that does not run cannot be ended.
     if (code !== 0 && !step.includes("bootout")) trouble.push(`${step.join(" ")}: ${stderr.trim() || `exit code ${code}`}`);
   }
-  return { files: state.files.map(({ path }) => path), kept: [], trouble, variable: plan.variable };
+  return { files: state.files.map(({ path }) => path), kept: undone?.kept ?? [], trouble, variable: plan.variable };
+}
+
+/** Throws when one of the files would take the place of what is not ours, or not as we left it. */
+function demandRoom({ files }: Plan, earlier: Enabled | null): void {
+  for (const { path, text } of files) {
+    const there = contentOf(path);
+    if (there === null || there === text) continue;
+    const left = earlier?.files.find((file) => file.path === path)?.sha256;
+    if (left === undefined) throw new InTheWayError(`${path} is there already, and not from foldcast; move it away first`);
+    if (there === UNREADABLE || hash(there) !== left) throw new InTheWayError(`${path} was changed since foldcast wrote it; move it away first`);
+  }
+}
+
+/** Writes all of it, or nothing. Notes in `state` which folders were made. */
+function write({ files }: Plan, state: Enabled, dataDir: string): void {
+  const old = files.map(({ path }) => contentOf(path));
+  const made: string[] = [];
+  const folderOf = (path: string): void => {
+    const missing = missingFolders(dirname(path));
+    made.push(...missing);
+    state.folders.push(...missing.filter((folder) => !state.folders.includes(folder)));
+    makeFolder(dirname(path), 0o700);
+  };
+  try {
+    for (const { path, mode, text } of files) {
+      folderOf(path);
+      writeFileSync(path, text, { mode });
+      chmodSync(path, mode);
+    }
+    folderOf(stateFile(dataDir));
+    writeFileSync(stateFile(dataDir), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    files.forEach(({ path }, at) => {
+      const was = old[at] ?? null;
+      if (was === null && isThere(path)) rmSync(path);
+      else if (was !== null && was !== UNREADABLE) writeFileSync(path, was);
+    });
+    for (const folder of made.toReversed()) removeIfEmpty(folder);
+    throw new InTheWayError(`nothing was set up: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Undoes what `enable` did, and nothing else. Files that somebody changed stay. */
@@ -94,16 +128,14 @@ export async function disable({ system, dataDir, platform, home }: Pick<SetupOpt
   }
   const [files, kept]: [string[], string[]] = [[], []];
   for (const { path, sha256 } of state.files) {
-    if (!existsSync(path)) continue;
-    if (hash(readFileSync(path, "utf8")) !== sha256) {
-      kept.push(path);
-      continue;
-    }
+    const now = stateOf(path, sha256);
+    if (now === "changed") kept.push(path);
+    if (now !== "ok") continue;
     rmSync(path);
     files.push(path);
   }
   rmSync(stateFile(dataDir));
-  for (const folder of state.folders.toReversed()) removeIfEmpty(folder, home);
+  for (const folder of state.folders.toReversed()) if (folder !== home) removeIfEmpty(folder);
   return { files, kept, trouble };
 }
 
@@ -116,16 +148,15 @@ export interface Status {
   variable: Enabled["variable"] | null;
   /** What programs of this session see under that name; null = nothing. */
   session: string | null;
-  files: { path: string; state: "ok" | "changed" | "missing" }[];
+  files: { path: string; state: FileState }[];
 }
+type FileState = "ok" | "changed" | "missing";
 
 export async function status(options: Pick<SetupOptions, "system" | "dataDir" | "platform">): Promise<Status> {
   const state = readState(options.dataDir);
   if (state === null) return { enabled: false, door: null, model: null, codex: null, variable: null, session: null, files: [] };
   const { door, model, codex, variable } = state;
-  const files = state.files.map(({ path, sha256 }) => ({
-    path, state: !existsSync(path) ? ("missing" as const) : hash(readFileSync(path, "utf8")) === sha256 ? ("ok" as const) : ("changed" as const),
-  }));
+  const files = state.files.map(({ path, sha256 }) => ({ path, state: stateOf(path, sha256) }));
   return { enabled: true, door, model, codex, variable, session: await valueOf(options, variable.name), files };
 }
 
@@ -134,11 +165,41 @@ async function valueOf({ system, platform }: Pick<SetupOptions, "system" | "plat
   if (code !== 0) return null;
   if (platform === "darwin") return stdout.trim() === "" ? null : stdout.replace(/\n$/, "");
   const line = stdout.split("\n").find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
-  // systemctl shows what a shell would need to be told.
-  return line === undefined || line === "" ? null : line.replace(/^\$?(['"])(.*)\1$/, "$2");
+  if (line === undefined || line === "") return null;
+  // systemctl shows what a shell would need to be told, in its own quotes.
+  const quoted = /^\$?(['"])(.*)\1$/.exec(line)?.[2];
+  return quoted === undefined ? line : quoted.replace(/\\(.)/g, "$1");
 }
 
 const stateFile = (dataDir: string): string => join(dataDir, "desktop", "enabled.json");
+
+/** What stands at a path and is no file with a text: a folder, or a link to nowhere. */
+const UNREADABLE = Symbol("no file that can be read");
+
+/** Null = nothing is there. */
+function contentOf(path: string): string | null | typeof UNREADABLE {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return isThere(path) ? UNREADABLE : null;
+  }
+}
+
+/** Also for a link to nowhere. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function stateOf(path: string, sha256: string): FileState {
+  const there = contentOf(path);
+  return there === null ? "missing" : there !== UNREADABLE && hash(there) === sha256 ? "ok" : "changed";
+}
+
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 function readState(dataDir: string): Enabled | null {
@@ -156,14 +217,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function writeState(dataDir: string, state: Enabled): void {
-  const file = stateFile(dataDir);
-  const folder = dirname(file);
-  state.folders.push(...missingFolders(folder).filter((each) => !state.folders.includes(each)));
-  makeFolder(folder, 0o700);
-  writeFileSync(file, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
-}
-
 /** Outermost first. */
 function missingFolders(path: string): string[] {
   const missing: string[] = [];
@@ -171,8 +224,7 @@ function missingFolders(path: string): string[] {
   return missing;
 }
 
-function removeIfEmpty(folder: string, home: string): void {
-  if (folder === home) return;
+function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
