@@ -4,6 +4,7 @@ import { PlainClient } from "../support/plain-client.ts";
 import { POEM, preparePoem } from "../support/poem.ts";
 import { endToEnd } from "../support/recording.ts";
 import { startServer } from "../support/server.ts";
+import { finished } from "../support/tui-steps.ts";
 import { Tui } from "../support/tui.ts";
 
 endToEnd();
@@ -24,7 +25,7 @@ test("a Claude Code turn in the Codex TUI: thoughts, a command that is asked for
   expect(await tui.waitFor(/make the following edits/)).toContain("poem.txt");
   await tui.capture("2-edit");
   await tui.type("y");
-  expect(await tui.waitFor(POEM.answer)).toContain(POEM.beginning);
+  expect(await finished(tui, POEM.answer)).toContain(POEM.beginning);
   await tui.capture("3-answer");
 
   await tui.submit("wait for it");

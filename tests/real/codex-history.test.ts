@@ -113,6 +113,15 @@ describe("rollouts that the real app-server writes", () => {
     await codex.turn(a, "use a program");
     await codex.turn(a, "plain");
     await compareAll(codex, [a]);
+    // As a busy machine writes it: of the two that ran side by side the one that ended last began first.
+    const [file] = codex.rollouts();
+    const lines = readFileSync(file!, "utf8").split("\n");
+    const [quick, slow] = ["echo b", "sleep 0.2; echo a"].map((words) => lines.findIndex((line) => line.includes('"type":"CommandExecution"') && line.includes(`"${words}"`)));
+    const { payload } = JSON.parse(lines[Math.min(quick!, slow!)]!) as { payload: { started_at_ms: number } };
+    const last = Math.max(quick!, slow!);
+    lines[last] = lines[last]!.replace(/"started_at_ms":\d+/, `"started_at_ms":${payload.started_at_ms - 1}`);
+    writeFileSync(file!, lines.join("\n"));
+    await compareAll(codex, [a]);
     await close();
   });
 
@@ -125,6 +134,8 @@ describe("rollouts that the real app-server writes", () => {
     await codex.client.request("turn/interrupt", { threadId: a, turnId: turn.id });
     await running;
     await codex.turn(a, "plain");
+    // It tells of a turn before that is in the file.
+    await ended(codex);
     return a;
   }
 
@@ -133,7 +144,7 @@ describe("rollouts that the real app-server writes", () => {
     const { codex, close } = await prepared();
     const a = await interrupted(codex);
     writeFileSync(join(codex.cwd, "end"), "");
-    await vi.waitFor(() => expect(readFileSync(codex.rollouts()[0]!, "utf8")).toContain("\"type\":\"CommandExecution\""), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(() => expect(readFileSync(codex.rollouts()[0]!, "utf8")).toContain("\"type\":\"CommandExecution\""), { timeout: 60_000, interval: 50 });
     await compareAll(codex, [a]);
     await close();
   });
@@ -151,6 +162,15 @@ describe("rollouts that the real app-server writes", () => {
     return codex.rollouts().map((path) => path.slice(-"00000000-0000-0000-0000-000000000000.jsonl".length, -".jsonl".length));
   }
 
+  /** The threads that a thread has started, as soon as so many have a file. */
+  function startedBy(codex: CodexThreads, parent: string, count: number): Promise<string[]> {
+    return vi.waitFor(() => {
+      const children = threadsOf(codex).filter((id) => id !== parent);
+      expect(children).toHaveLength(count);
+      return children;
+    }, { timeout: 60_000, interval: 50 });
+  }
+
   /** Until no rollout's last turn goes on. */
   function ended(codex: CodexThreads): Promise<void> {
     return vi.waitFor(() => {
@@ -158,7 +178,7 @@ describe("rollouts that the real app-server writes", () => {
         const [start = -1, ...ends] = ["task_started", "task_complete", "turn_aborted"].map((type) => readFileSync(file, "utf8").lastIndexOf(`"type":"${type}"`));
         expect(Math.max(...ends), file).toBeGreaterThan(start);
       }
-    }, { timeout: 20_000, interval: 100 });
+    }, { timeout: 60_000, interval: 100 });
   }
 
   function commandRuns(codex: CodexThreads): Promise<unknown> {
@@ -176,8 +196,7 @@ describe("rollouts that the real app-server writes", () => {
     ]);
     const a = await codex.start({ historyMode });
     await codex.turn(a, "ask others");
-    const children = threadsOf(codex).filter((id) => id !== a);
-    expect(children).toHaveLength(2);
+    const children = await startedBy(codex, a, 2);
     await ended(codex);
     const later = await startModelServer({ scenario: { replies: [
       { match: { says: "talk to them" }, blocks: [
@@ -206,8 +225,9 @@ describe("rollouts that the real app-server writes", () => {
     ]);
     const a = await codex.start({ model: "gpt-5.6-sol" });
     await codex.turn(a, "ask others");
-    expect(threadsOf(codex)).toHaveLength(2);
-    await compareAll(codex, threadsOf(codex));
+    const children = await startedBy(codex, a, 1);
+    await ended(codex);
+    await compareAll(codex, [a, ...children]);
     await close();
   });
 

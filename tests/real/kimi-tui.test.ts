@@ -5,6 +5,7 @@ import { PlainClient } from "../support/plain-client.ts";
 import { POEM, preparePoem } from "../support/poem.ts";
 import { endToEnd } from "../support/recording.ts";
 import { startServer } from "../support/server.ts";
+import { finished } from "../support/tui-steps.ts";
 import { Tui } from "../support/tui.ts";
 
 endToEnd();
@@ -25,7 +26,7 @@ test("Kimi Code in the Codex TUI: thoughts, a command that is asked for, an edit
     expect(await tui.waitFor("Would you like to run the following command?")).toContain(POEM.command);
     await tui.capture("1-command");
     await tui.type("y");
-    const answer = await tui.waitFor(POEM.answer);
+    const answer = await finished(tui, POEM.answer);
     expect(answer).toContain(POEM.beginning);
     expect(answer).toMatch(/Edited .*poem\.txt \(\+1 -1\)/);
     expect(answer).toMatch(/-two\s*\n\s*\d+ +\+2/);

@@ -63,7 +63,7 @@ function turnDifferences(native: NativeTurn, ours: Turn): Difference[] {
     if (native[member] !== ours[member]) found.push({ kind: `turn.${member}`, at: `${native.id}: ${JSON.stringify([native[member], ours[member]])}` });
   }
   if (native.error?.message !== ours.error?.message || !same(native.error?.codexErrorInfo, ours.error?.codexErrorInfo)) found.push({ kind: "turn.error", at: `${native.id}: ${JSON.stringify([native.error, ours.error])}` });
-  const [theirs, own] = [native.items.map(asItem), ours.items.map(asItem)];
+  const [theirs, own] = [native.items.map(asItem), inOrderOfEnds(ours.items.map(asItem))];
   const [theirKeys, ownKeys] = [theirs.map(keyOf), own.map(keyOf)];
   const kept = common(theirKeys, ownKeys);
   for (const [a, b] of kept) found.push(...itemDifferences(theirs[a]!, own[b]!, native.id));
@@ -88,6 +88,25 @@ function itemDifferences(native: Item, ours: Item, turn: string): Difference[] {
     const isInferred = member === "phase" && theirs === null;
     return [{ kind: `${native.type}.${member}${isInferred ? " that nobody said" : ""}`, at: `${turn}: ${JSON.stringify([theirs, own]).slice(0, 300)}` }];
   });
+}
+
+/**
+ * Of commands that ran side by side Codex tells first what ended first, which is when it writes them down (0.171), and
+ * foldcast what began first. Which of them that is, is the machine's mood.
+ */
+function inOrderOfEnds(items: readonly Item[]): Item[] {
+  const runs: Item[][] = [];
+  for (const item of items) {
+    const run = runs.at(-1);
+    if (run?.some((other) => areSideBySide(other, item)) === true) run.push(item);
+    else runs.push([item]);
+  }
+  return runs.flatMap((run) => run.sort((one, other) => Number(one["completedAtMs"]) - Number(other["completedAtMs"])));
+}
+
+function areSideBySide(earlier: Item, later: Item): boolean {
+  if (earlier.type !== "commandExecution" || later.type !== "commandExecution") return false;
+  return typeof earlier["completedAtMs"] === "number" && typeof later["completedAtMs"] === "number" && Number(later["startedAtMs"]) < earlier["completedAtMs"];
 }
 
 function asItem(item: object): Item {
