@@ -50,11 +50,13 @@ test("threads are forked, cut back, grouped, found and given inputs that wait", 
     queued.push(queuedSubmission.id);
   }
   await wire.request("thread/queue/update", { threadId: thread.id, queuedSubmissionId: queued[0], input: text("second"), responsesapiClientMetadata: { kind: "x" } });
-  await wire.request("thread/queue/reorder", { threadId: thread.id, queuedSubmissionIds: [queued[1], queued[0]] });
+  await wire.request("thread/queue/reorder", { threadId: thread.id, queuedSubmissionIds: [queued[1], queued[0], queued[2]] });
   await wire.request("thread/queue/delete", { threadId: thread.id, queuedSubmissionId: queued[2] });
   expect((await wire.request<{ data: { id: string }[] }>("thread/queue/list", { threadId: thread.id })).data.map(({ id }) => id)).toEqual([queued[1], queued[0]]);
   await wire.request("turn/interrupt", { threadId: thread.id, turnId: running });
   const all = client.threads.get(thread.id)!;
+  await until("the interrupt", () => all.find((turn) => turn.id === running && turn.status === "interrupted"));
+  await wire.request("thread/queue/start", { threadId: thread.id });
   await until("the queued turns", () => (all.length === 5 && all.every(({ status }) => status !== "inProgress") ? true : undefined));
 
   await wire.request("thread/compact/start", { threadId: thread.id });
@@ -63,7 +65,7 @@ test("threads are forked, cut back, grouped, found and given inputs that wait", 
 
   await wire.request("experimentalFeature/enablement/set", { enablement: { apps: true } });
   await wire.request("externalAgentConfig/detect", {});
-  for (const [method, params] of [["thread/shellCommand", { command: "ls" }], ["thread/goal/set", { objective: "x" }], ["review/start", {}]] as const) {
+  for (const [method, params] of [["thread/shellCommand", { command: "ls" }], ["thread/goal/set", { objective: "x" }], ["review/start", { target: { type: "uncommittedChanges" } }]] as const) {
     const refusal = await wire.request(method, { threadId: thread.id, ...params }).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: -32601, message: expect.stringMatching(new RegExp(`^${method} is not supported yet: \\w`)) as string });
   }

@@ -202,6 +202,24 @@ describe("input for a running turn", () => {
   });
 });
 
+describe("turns without a name", () => {
+  test("an interrupt that names none is for whatever runs, and nothing is no error", async () => {
+    expect(await client.call("turn/interrupt", { threadId, turnId: "" })).toEqual({});
+    const { session } = await runningTurn();
+    expect(await client.call("turn/interrupt", { threadId, turnId: "" })).toEqual({});
+    await client.turnsCompleted(1);
+    expect(client.of("turn/completed")[0]!.params.turn.status).toBe("interrupted");
+    expect(session.closed).toBe(false);
+  });
+
+  test("a steer says something, and to which turn", async () => {
+    const { turnId } = await runningTurn();
+    const refusal = async (params: object): Promise<string | undefined> => (await client.request("turn/steer", { threadId, input: text("x"), expectedTurnId: turnId, ...params })).error?.message;
+    expect(await refusal({ input: [] })).toBe("input must not be empty");
+    expect(await refusal({ expectedTurnId: "" })).toBe("expectedTurnId must not be empty");
+  });
+});
+
 describe("a harness that misbehaves", () => {
   test("cannot be opened: the turn fails with its words, the thread lives on", async () => {
     setup.adapter.beforeOpen = () => Promise.reject(new Error("not logged in; run fake login"));
