@@ -12,7 +12,7 @@ export interface SaidTo {
   readonly threadId: string | null;
 }
 
-export interface SayingDeps {
+interface SayingDeps {
   readonly port: FeishuPort;
   readonly clock: WriterClock;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;

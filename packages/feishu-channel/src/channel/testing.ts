@@ -18,7 +18,7 @@ type Params = Readonly<Record<string, unknown>>;
 export const NEVER = Symbol("never");
 
 /** A server that answers what it is told to. Everything it says comes in one piece, as from a fast server near by. */
-export class ScriptedServer {
+class ScriptedServer {
   /** What it was asked, oldest first. */
   readonly asked: { readonly method: string; readonly params: Params }[] = [];
   /** What clients answered to its own requests. */

@@ -40,7 +40,7 @@ export interface ChatLimits {
   readonly isOwn: boolean;
 }
 
-export interface LimitSettings extends Pick<ChatLimits, "cwd" | "folders" | "models"> {
+interface LimitSettings extends Pick<ChatLimits, "cwd" | "folders" | "models"> {
   readonly chats: Readonly<Record<string, { readonly cwd?: string | undefined; readonly folders?: readonly string[] | undefined; readonly models?: readonly string[] | undefined }>>;
 }
 
