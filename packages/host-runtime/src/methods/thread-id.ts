@@ -8,7 +8,9 @@ const GROUPS = [8, 4, 4, 4, 12];
  * `what` is `session id` for the few requests that call it so.
  */
 export function parseThreadId(given: string, what = "thread id"): string {
-  const text = given.startsWith("urn:uuid:") ? given.slice("urn:uuid:".length) : given;
+  // Measured: the real server takes the form in braces for the same thread, too.
+  const inner = /^\{(.*)\}$/s.exec(given)?.[1] ?? given;
+  const text = inner.startsWith("urn:uuid:") ? inner.slice("urn:uuid:".length) : inner;
   const bad = /[^0-9a-fA-F-]/u.exec(text);
   if (bad !== null) {
     throw fail(what, `invalid character: expected an optional prefix of \`urn:uuid:\` followed by [0-9a-fA-F-], found \`${bad[0]}\` at ${bad.index + 1}`);

@@ -36,7 +36,7 @@ export const oddFrame: fc.Arbitrary<Buffer> = fc.tuple(
 export function oddRequest(method: string, threadId: string): fc.Arbitrary<Buffer> {
   const decoy = "\"threadId\":\"01234567-89ab-7def-8123-456789abcdef\"";
   const key = fc.constantFrom("threadId", "thread\\u0049d", "\\u0074hreadId");
-  const id = fc.constantFrom(threadId, threadId.toUpperCase(), threadId.replace(/^./, (first) => `\\u${first.charCodeAt(0).toString(16).padStart(4, "0")}`));
+  const id = fc.constantFrom(threadId, threadId.toUpperCase(), threadId.replaceAll("-", ""), `{${threadId}}`, `urn:uuid:${threadId}`, threadId.replace(/^./, (first) => `\\u${first.charCodeAt(0).toString(16).padStart(4, "0")}`));
   return fc.tuple(key, id, value, fc.boolean()).chain(([name_, id_, inner, isDoubled]) =>
     // Of two with one name the last counts.
     shuffled([`"other":${inner}`, `"nested":{${decoy}}`, `"list":[{${decoy}}]`]).chain((rest) => {
