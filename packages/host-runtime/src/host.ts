@@ -285,6 +285,15 @@ export class Host implements ConnectionHandler {
     this.#defaultModels.set(connection, model);
   }
 
+  /** Remembers what this client has chosen; the function that it gives takes later choices back. */
+  rememberDefaultModel(connection: Connection): () => void {
+    const before = this.#defaultModels.get(connection);
+    return () => {
+      if (before === undefined) this.#defaultModels.delete(connection);
+      else this.#defaultModels.set(connection, before);
+    };
+  }
+
   /** Where Codex keeps its things, as its own server says if it has said so yet. */
   get codexHome(): string {
     return this.native?.home ?? this.platform.codexHome;

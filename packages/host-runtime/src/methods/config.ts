@@ -62,7 +62,9 @@ async function write(edits: readonly Edit[], { host, connection }: MethodContext
  */
 async function writeBehind(native: NativeSession, request: "config/value/write" | "config/batchWrite", params: object, edits: readonly Edit[], context: MethodContext): Promise<object> {
   const { host, connection } = context;
-  const kept = host.native!.gateOf(connection)!.kept;
+  const { kept } = host.native!.gateOf(connection)!;
+  const takeBackModel = host.rememberDefaultModel(connection);
+  const before = new Map(kept);
   const rest = await keepOurs(edits, context);
   const isOurs = rest.length < edits.length || host.chosenModel(connection) !== null;
   const foreign = rest.filter(({ keyPath }) => !(isOurs && OF_A_MODEL.has(keyPath)));
@@ -70,8 +72,16 @@ async function writeBehind(native: NativeSession, request: "config/value/write" 
     if (foreign.every((edit) => edit.keyPath !== keyPath)) kept.set(keyPath, value ?? null);
     else kept.delete(keyPath);
   }
-  if (foreign.length === edits.length) return new RawJson(await native.ask(request, params));
-  if (foreign.length > 0) return new RawJson(await native.ask("config/batchWrite", { ...params, edits: foreign }));
+  if (foreign.length > 0) {
+    // Our half counts at once, for what the client asks next; a batch that is refused has changed nothing.
+    const asked = foreign.length === edits.length ? native.ask(request, params) : native.ask("config/batchWrite", { ...params, edits: foreign });
+    return new RawJson(await asked.catch((error: unknown) => {
+      takeBackModel();
+      kept.clear();
+      for (const [keyPath, value] of before) kept.set(keyPath, value);
+      throw error;
+    }));
+  }
   const file = await userFile(native);
   return { status: "ok", version: file?.version ?? "foldcast", filePath: file?.path ?? join(host.codexHome, "config.toml"), overriddenMetadata: null };
 }

@@ -216,6 +216,17 @@ describe("account and settings", () => {
     expect((await client.call("thread/start", {})).model).toBe("gpt");
   });
 
+  test("a batch that the real server refuses leaves our half as it was, too", async () => {
+    upstream.on("config/read", () => ({ config: { model: "gpt" }, origins: {} }));
+    const edit = (keyPath: string, value: unknown): object => ({ keyPath, value, mergeStrategy: "replace" });
+    await client.call("config/batchWrite", { edits: [edit("model", "fake/two"), edit("model_reasoning_effort", "high")] });
+    for (const method of ["config/batchWrite", "config/value/write"]) upstream.on(method, () => new Error("modified since"));
+    expect((await client.request("config/value/write", edit("model", "gpt-mini"))).error?.message).toBe("modified since");
+    expect((await client.request("config/batchWrite", { edits: [edit("model", "fake/one"), edit("tools", {})] })).error?.message).toBe("modified since");
+    expect((await client.call("config/read", {})).config).toEqual({ model: "fake/two", model_reasoning_effort: "high" });
+    expect((await client.call("thread/start", {})).model).toBe("fake/two");
+  });
+
   test("an exhausted account does not keep a client from sending to threads of ours", async () => {
     const limit = { limitId: "codex", primary: { usedPercent: 100 }, rateLimitReachedType: "rate_limit_reached", spendControlReached: true };
     const answer = { rateLimits: limit, rateLimitsByLimitId: { codex: limit }, ordinaryUsageAllowed: false };

@@ -20,8 +20,9 @@ export interface PhaseDecision<T> {
 /**
  * The one rule for the final answer, live and from history. In a turn that is shown as completed (succeeded, or
  * unknown as in history) the last visible item becomes `final_answer` if it is a message that succeeded, is not
- * blank and has no phase of its own; records of unknown kinds behind it are passed over, since they prove no work. In a failed or cancelled turn the last visible message without a phase becomes
- * `commentary`, so that no partial text is taken for a result. An explicit phase always stands.
+ * blank and has no phase of its own; records of unknown kinds behind it are passed over, since they prove no work. In a
+ * failed or cancelled turn the last visible message without a phase becomes `commentary`, so that no partial text is
+ * taken for a result. An explicit phase always stands.
  *
  * `items` in canonical order: hidden items are left out, and all edits that merge count only at the first one.
  */

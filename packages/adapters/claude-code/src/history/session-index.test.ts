@@ -199,9 +199,9 @@ describe("a hostile file", () => {
   });
 
   test("reads a notice with a very long tag in no more than linear time", async () => {
-    const started = performance.now();
-    await turnOf([user("u1", `<teammate-message ${"a".repeat(300_000)}>news</teammate-message>`), assistant("a1", "ok")]);
-    expect(performance.now() - started).toBeLessThan(5000);
+    // A reader that goes over the tag once for each of its characters would not come to an end in this test's time.
+    const events = await turnOf([user("u1", `<teammate-message ${"a".repeat(1_000_000)}>news</teammate-message>`), assistant("a1", "ok")]);
+    expect(events.filter((event) => event.type === "item.started").map((event) => event.item.kind)).toEqual(["tool", "message"]);
   });
 
   test("counts tokens in whole numbers only", async () => {
