@@ -195,3 +195,42 @@ describe("a chat with limits of its own", () => {
     expect(asked(world, "thread/start").at(-1)).toEqual({ cwd: "/team" });
   });
 });
+
+describe("a thread that was archived elsewhere", () => {
+  const refuse = (): never => {
+    throw new Error("session th is archived. Run `codex unarchive th` to unarchive it first.");
+  };
+
+  it("while its turn ran is brought to its end, and the next message begins another one", async () => {
+    const world = await start();
+    const { server, said, feishu: { fake, chatId, person } } = world;
+    const { messageId } = fake.say({ chatId, from: person, text: "clean up", mention: true });
+    await until(() => said().some(({ parentId }) => parentId === messageId), "the turn's card");
+    await world.restart({
+      before: () => {
+        server.answers.set("thread/resume", refuse);
+        const ended = turnOf("turn", { status: "completed", items: [userItem("u", "clean up"), { type: "agentMessage", id: "a", text: "All is clean.", phase: "final_answer" } as never] });
+        server.answers.set("thread/turns/list", () => ({ data: [ended] }));
+      },
+    });
+    await until(() => said().some(({ text, card }) => text.includes("All is clean.") && card?.streaming === false), "the answer");
+    expect((await answerTo(world, { chatId, from: person, text: "/status", mention: true })).text).toContain("no thread here yet");
+    server.answers.set("thread/start", () => ({ thread: threadOf("th2", "/w"), model: null }));
+    fake.say({ chatId, from: person, text: "and again", mention: true });
+    await until(() => server.asked.some(({ method, params }) => method === "turn/start" && params["threadId"] === "th2"), "a turn in another thread");
+  });
+
+  it("is left, and is there again when it was taken out", async () => {
+    const world = await start();
+    const { server, said, feishu: { fake, chatId, person } } = world;
+    const { messageId } = fake.say({ chatId, from: person, text: "clean up", mention: true });
+    await until(() => said().some(({ parentId }) => parentId === messageId), "the turn's card");
+    server.say({ method: "turn/completed", params: { threadId: "th", turn: turnOf("turn", { status: "completed" }) } });
+    server.say({ method: "thread/archived", params: { threadId: "th" } });
+    server.answers.set("thread/resume", refuse);
+    expect((await answerTo(world, { chatId, from: person, text: "/status", mention: true })).text).toContain("no thread here yet");
+    server.answers.delete("thread/resume");
+    server.say({ method: "thread/unarchived", params: { threadId: "th" } });
+    expect((await answerTo(world, { chatId, from: person, text: "/status", mention: true })).text).not.toContain("no thread here yet");
+  });
+});

@@ -21,7 +21,7 @@ import { takeAttachment } from "./attachments.ts";
 import { Beginning, Binding, InboxRow, sessionKey } from "./binding.ts";
 import { folderOf, modelOfNewThread, runCommand } from "./commands.ts";
 import type { FeishuSettings } from "./config.ts";
-import { isUnknownThread, whyNot, wordsOf } from "./errors.ts";
+import { isArchived, isUnknownThread, whyNot, wordsOf } from "./errors.ts";
 import { Follower } from "./follower.ts";
 import { sendPrompt } from "./prompting.ts";
 import { nameOf, type SaidTo, say } from "./saying.ts";
@@ -70,6 +70,8 @@ export class FeishuChannel {
   /** Who claimed the bot. For good: whoever writes next would own it, else. */
   readonly #owner: Table<string>;
   readonly #followers = new Map<string, Follower>();
+  /** Threads that were archived or deleted while they were followed: what ran there is brought to its end, and nothing new begins. */
+  readonly #putAway = new Set<string>();
   readonly #joining = new Map<string, Promise<Follower>>();
   readonly #queues = new Map<string, Promise<void>>();
   #botOpenId = "";
@@ -171,8 +173,18 @@ export class FeishuChannel {
         this.#options.log("a thread could not be taken up", { threadId, reason: wordsOf(error) });
         // Only where the server says that there is no such thread. Anything else may be over at the next connection.
         if (isUnknownThread(error)) for (const record of records) this.#abandon(record);
+        else if (isArchived(error)) await this.#bringToEnd(threadId, records).catch((why: unknown) => this.#options.log("an archived thread could not be read", { threadId, reason: wordsOf(why) }));
       }
     }
+  }
+
+  /** What ran in a thread that was archived meanwhile has its answer in there. */
+  async #bringToEnd(threadId: string, records: readonly TurnRecord[]): Promise<void> {
+    const { thread } = await this.#client.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: false });
+    this.#putAway.add(threadId);
+    if (records.length === 0) return;
+    const follower = this.#followers.get(threadId) ?? this.#follow({ ...thread, turns: [] }, null, this.#homeFromTurns(threadId));
+    for (const record of records) await this.#takeUp(follower, record);
   }
 
   /** A turn of an earlier process: followed where it still runs, else brought to its end. */
@@ -197,8 +209,10 @@ export class FeishuChannel {
   #onNotification(method: string, params: unknown): void {
     if (!isJsonObject(params)) return;
     if (method === "foldcast/interaction/resolved") return this.#onResolved(params);
-    const threadId = params["threadId"];
-    const follower = typeof threadId === "string" ? this.#followers.get(threadId) : undefined;
+    const threadId = typeof params["threadId"] === "string" ? params["threadId"] : "";
+    const follower = this.#followers.get(threadId);
+    if (method === "thread/archived" || method === "thread/deleted") this.#putAway.add(threadId);
+    else if (method === "thread/unarchived") this.#putAway.delete(threadId);
     if (method === "serverRequest/resolved") {
       if (typeof params["requestId"] === "string" || typeof params["requestId"] === "number") this.#desk.gone(params["requestId"]);
       return follower?.tick();
@@ -241,12 +255,21 @@ export class FeishuChannel {
   /** Follows a thread; `again` also where it is followed already, for the state after a new connection. */
   async #join(threadId: string, again = false, session?: Binding): Promise<Follower> {
     const known = this.#followers.get(threadId);
-    if (known !== undefined && !again) return known;
+    if (known !== undefined && !again && !this.#putAway.has(threadId)) return known;
     const running = this.#joining.get(threadId);
     if (running !== undefined) return running;
     const joining = this.#resume(threadId, session).finally(() => this.#joining.delete(threadId));
     this.#joining.set(threadId, joining);
     return joining;
+  }
+
+  /** The thread of a session; null where it is gone or was put away, so that the session's next one begins. */
+  #joinBound(threadId: string, session: Binding): Promise<Follower | null> {
+    return this.#join(threadId, false, session).catch((error: unknown) => {
+      if (!isUnknownThread(error) && !isArchived(error)) throw error;
+      this.#options.log("the session's thread is gone", { threadId, reason: wordsOf(error) });
+      return null;
+    });
   }
 
   async #resume(threadId: string, session?: Binding): Promise<Follower> {
@@ -259,6 +282,7 @@ export class FeishuChannel {
       // Only what runs is followed from here; what is over was shown, or is nobody's here.
       const turns = (opened.initialTurnsPage?.data ?? opened.thread.turns).filter((turn) => turn.status === "inProgress" || this.#isOpen(turn.id) || this.#isAwaited(turn, threadId));
       const thread = { ...opened.thread, turns };
+      this.#putAway.delete(threadId);
       if (known === undefined) return this.#follow(thread, opened.model, home);
       known.refresh(thread);
       return known;
@@ -419,11 +443,7 @@ export class FeishuChannel {
     const repliedTo = [row.parentId, row.rootId].flatMap((id) => (id === null ? [] : [this.#threadOfMessage(id)])).find((id) => id !== null) ?? null;
     const threadId = repliedTo ?? binding.threadId;
     if (threadId !== null) {
-      const follower = await this.#join(threadId, false, binding).catch((error: unknown) => {
-        if (repliedTo !== null) throw error;
-        this.#options.log("the session's thread is gone", { reason: wordsOf(error) });
-        return null;
-      });
+      const follower = repliedTo === null ? await this.#joinBound(threadId, binding) : await this.#join(threadId, false, binding);
       if (follower !== null && this.#isFor(follower, row.chatId)) {
         if (binding.threadId !== threadId) this.#bindings.put(key, { ...binding, threadId });
         return follower;
@@ -469,7 +489,7 @@ export class FeishuChannel {
       texts: this.#texts, binding, defaultModel: settings.defaultModel, limits, isNamed: !limits.isOwn && this.#isNamed(openId),
       bind: (changes) => this.#bindings.put(key, { ...this.#bindingOf(row), ...changes }),
       follower: async () => {
-        const follower = binding.threadId === null ? null : await this.#join(binding.threadId, false, binding);
+        const follower = binding.threadId === null ? null : await this.#joinBound(binding.threadId, binding);
         return follower !== null && this.#isFor(follower, row.chatId) ? follower : null;
       },
       offer: (payload: InteractionPayload) => this.#desk.open(payload, { requestId: null, native: null, threadId: row.threadId, place, startedBy: openId }),

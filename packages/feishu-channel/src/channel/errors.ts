@@ -13,6 +13,11 @@ export function isUnknownThread(error: unknown): boolean {
   return error instanceof RpcError && /not found|no rollout|no such thread|invalid thread/i.test(error.message);
 }
 
+/** It was archived: it can be read, and goes on only when somebody takes it out again (the words of Codex 0.171). */
+export function isArchived(error: unknown): boolean {
+  return error instanceof RpcError && /is archived/.test(error.message);
+}
+
 /** What was thrown, as words. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

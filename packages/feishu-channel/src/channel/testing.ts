@@ -23,7 +23,7 @@ class ScriptedServer {
   readonly asked: { readonly method: string; readonly params: Params }[] = [];
   /** What clients answered to its own requests. */
   readonly answered: Params[] = [];
-  /** By method; what is missing here has an answer below. */
+  /** By method; what is missing here has an answer below. What is thrown is refused in its words. */
   readonly answers = new Map<string, (params: Params) => unknown>();
   /** Said behind the next answer to a method, in one piece with it. */
   readonly behind = new Map<string, readonly object[]>();
@@ -53,7 +53,7 @@ class ScriptedServer {
       if (result === NEVER) return;
       this.#say({ id, result });
       for (const frame of behind) this.#say(frame);
-    });
+    }).catch((error: unknown) => this.#say({ id, error: { code: -32600, message: error instanceof Error ? error.message : String(error) } }));
   }
 }
 
