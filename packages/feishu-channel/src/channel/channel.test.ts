@@ -201,18 +201,21 @@ describe("a thread that was archived elsewhere", () => {
     throw new Error("session th is archived. Run `codex unarchive th` to unarchive it first.");
   };
 
-  it("while its turn ran is brought to its end, and the next message begins another one", async () => {
+  it.each(["the channel was away", "only the connection was"])("while its turn ran, when %s, gives its answer, and the next message begins another one", async (away) => {
     const world = await start();
     const { server, said, feishu: { fake, chatId, person } } = world;
     const { messageId } = fake.say({ chatId, from: person, text: "clean up", mention: true });
     await until(() => said().some(({ parentId }) => parentId === messageId), "the turn's card");
-    await world.restart({
-      before: () => {
-        server.answers.set("thread/resume", refuse);
-        const ended = turnOf("turn", { status: "completed", items: [userItem("u", "clean up"), { type: "agentMessage", id: "a", text: "All is clean.", phase: "final_answer" } as never] });
-        server.answers.set("thread/turns/list", () => ({ data: [ended] }));
-      },
-    });
+    const before = (): void => {
+      server.answers.set("thread/resume", refuse);
+      const ended = turnOf("turn", { status: "completed", items: [userItem("u", "clean up"), { type: "agentMessage", id: "a", text: "All is clean.", phase: "final_answer" } as never] });
+      server.answers.set("thread/turns/list", () => ({ data: [ended] }));
+    };
+    if (away === "the channel was away") await world.restart({ before });
+    else {
+      before();
+      server.cut();
+    }
     await until(() => said().some(({ text, card }) => text.includes("All is clean.") && card?.streaming === false), "the answer");
     expect((await answerTo(world, { chatId, from: person, text: "/status", mention: true })).text).toContain("no thread here yet");
     server.answers.set("thread/start", () => ({ thread: threadOf("th2", "/w"), model: null }));

@@ -2,16 +2,15 @@ import { join } from "node:path";
 import type { ClientTransport } from "@foldcast/protocol-core/client";
 import type { InteractionAnswerResult, InteractionPayload } from "@foldcast/protocol-core/interaction";
 import { parseInteractionCommand } from "@foldcast/protocol-core/interaction";
-import type { Notification, RequestId, Thread, ThreadItem, Turn, UserInput } from "@foldcast/protocol-core/wire";
+import type { Notification, RequestId, Thread, ThreadItem, UserInput } from "@foldcast/protocol-core/wire";
 import { isJsonObject } from "@foldcast/protocol-core/wire";
 import { z } from "zod";
 import { InteractionDesk, type Press } from "../approvals/desk.ts";
 import { InteractionRow } from "../approvals/row.ts";
-import { WRITER_TIMES, type WriterClock } from "../card/writer.ts";
+import type { WriterClock } from "../card/writer.ts";
 import { HostClient } from "../client/host-client.ts";
 import { TurnRecord } from "../delivery/record.ts";
 import type { Place } from "../delivery/sender.ts";
-import type { DeliveryDeps } from "../delivery/turn-delivery.ts";
 import { type Approach, isWithin, judge, limitsOf, type Verdict } from "../inbound/access.ts";
 import { type CommandName, readTyped } from "../inbound/command.ts";
 import { mentionsBot, readContent } from "../inbound/message.ts";
@@ -21,8 +20,9 @@ import { takeAttachment } from "./attachments.ts";
 import { Beginning, Binding, InboxRow, sessionKey } from "./binding.ts";
 import { folderOf, modelOfNewThread, runCommand } from "./commands.ts";
 import type { FeishuSettings } from "./config.ts";
-import { isArchived, isUnknownThread, whyNot, wordsOf } from "./errors.ts";
-import { Follower } from "./follower.ts";
+import { whyNot, wordsOf } from "./errors.ts";
+import type { Follower } from "./follower.ts";
+import { Followers } from "./followers.ts";
 import { sendPrompt } from "./prompting.ts";
 import { nameOf, type SaidTo, say } from "./saying.ts";
 import { CHANNEL_TEXTS } from "./texts.ts";
@@ -44,18 +44,7 @@ const OWNER = "owner";
 /** Characters. */
 const MAX_TOAST = 120;
 const READY_MS = 20_000;
-/** Of a thread that is joined: the running one, and what may have ended while nobody was connected. */
-const TURNS_AT_ONCE = 5;
 const SETTLE_STEP_MS = 50;
-/** Requests that wait are asked again by the server when a thread is joined; after this pause none is missing. */
-const REPLAY_MS = 1_500;
-
-interface ResumedThread {
-  readonly thread: Thread;
-  readonly model: string | null;
-  readonly initialTurnsPage?: { readonly data: Turn[] } | null;
-}
-
 /** The Feishu channel: a client of the server on one side, the bot of an app on the other. */
 export class FeishuChannel {
   readonly #options: ChannelOptions;
@@ -69,10 +58,7 @@ export class FeishuChannel {
   readonly #facts: Table<string>;
   /** Who claimed the bot. For good: whoever writes next would own it, else. */
   readonly #owner: Table<string>;
-  readonly #followers = new Map<string, Follower>();
-  /** Threads that were archived or deleted while they were followed: what ran there is brought to its end, and nothing new begins. */
-  readonly #putAway = new Set<string>();
-  readonly #joining = new Map<string, Promise<Follower>>();
+  readonly #followers: Followers;
   readonly #queues = new Map<string, Promise<void>>();
   #botOpenId = "";
   #ticker: NodeJS.Timeout | null = null;
@@ -93,7 +79,7 @@ export class FeishuChannel {
     this.#beginnings = table("beginning", Beginning);
     this.#client = new HostClient({
       connect: options.connect, version: options.version, approvers: settings.approvers, log, sleep: (ms) => clock.sleep(ms),
-      onConnected: () => this.#rejoin(),
+      onConnected: () => this.#followers.rejoin(),
       onNotification: (method, params) => this.#onNotification(method, params),
       onRequest: (id, method, params) => this.#onRequest(id, method, params),
     });
@@ -104,6 +90,10 @@ export class FeishuChannel {
       command: (text, press) => this.#pressCommand(text, press),
       openIdOf: ({ openId, userId, unionId }) => openId ?? [userId, unionId].flatMap((id) => (id === null ? [] : [this.#facts.get(`person:${id}`)])).find((id) => id !== null) ?? null,
       nameOf: (openId, chatId) => nameOf(openId, chatId, options.port),
+    });
+    this.#followers = new Followers({
+      port: options.port, clock, log, settings, desk: this.#desk, turns: this.#turns, bindings: this.#bindings, beginnings: this.#beginnings,
+      request: (method, params, read) => this.#client.request(method, params, read),
     });
   }
 
@@ -128,9 +118,7 @@ export class FeishuChannel {
       this.#recovered.add(row.messageId);
       this.#enqueue(row);
     }
-    this.#ticker = setInterval(() => {
-      for (const follower of this.#followers.values()) follower.tick();
-    }, settings.idleMs);
+    this.#ticker = setInterval(() => this.#followers.tick(), settings.idleMs);
   }
 
   /** Ready means that messages arrive. One that cannot be reached is tried for ever, and the log says why. */
@@ -144,13 +132,13 @@ export class FeishuChannel {
   /** Waits until the answers of turns that are over have arrived, at most so long. */
   async settle(patienceMs: number): Promise<void> {
     const { clock } = this.#options;
-    for (let waited = 0; waited < patienceMs && [...this.#followers.values()].some((follower) => follower.owes); waited += SETTLE_STEP_MS) await clock.sleep(SETTLE_STEP_MS);
+    for (let waited = 0; waited < patienceMs && this.#followers.owe; waited += SETTLE_STEP_MS) await clock.sleep(SETTLE_STEP_MS);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#ticker !== null) clearInterval(this.#ticker);
-    for (const follower of this.#followers.values()) follower.close();
+    this.#followers.close();
     this.#desk.close();
     this.#client.close();
     await this.#options.port.close();
@@ -158,61 +146,12 @@ export class FeishuChannel {
 
   // --- the server's side
 
-  async #rejoin(): Promise<void> {
-    const wanted = new Map<string, TurnRecord[]>();
-    for (const [, record] of this.#turns.all()) if (record.state === "running" || record.state === "ended") wanted.set(record.threadId, [...(wanted.get(record.threadId) ?? []), record]);
-    for (const threadId of this.#followers.keys()) if (!wanted.has(threadId)) wanted.set(threadId, []);
-    // Messages that wait for their turn: it may have run meanwhile.
-    for (const [, { threadId }] of this.#beginnings.all()) if (!wanted.has(threadId)) wanted.set(threadId, []);
-    for (const [, row] of this.#bindings.all()) if (row.threadId !== null && this.#desk.openOf(row.threadId) > 0 && !wanted.has(row.threadId)) wanted.set(row.threadId, []);
-    for (const [threadId, records] of wanted) {
-      try {
-        const follower = await this.#join(threadId, true);
-        for (const record of records) await this.#takeUp(follower, record);
-      } catch (error) {
-        this.#options.log("a thread could not be taken up", { threadId, reason: wordsOf(error) });
-        // Only where the server says that there is no such thread. Anything else may be over at the next connection.
-        if (isUnknownThread(error)) for (const record of records) this.#abandon(record);
-        else if (isArchived(error)) await this.#bringToEnd(threadId, records).catch((why: unknown) => this.#options.log("an archived thread could not be read", { threadId, reason: wordsOf(why) }));
-      }
-    }
-  }
-
-  /** What ran in a thread that was archived meanwhile has its answer in there. */
-  async #bringToEnd(threadId: string, records: readonly TurnRecord[]): Promise<void> {
-    const { thread } = await this.#client.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: false });
-    this.#putAway.add(threadId);
-    if (records.length === 0) return;
-    const follower = this.#followers.get(threadId) ?? this.#follow({ ...thread, turns: [] }, null, this.#homeFromTurns(threadId));
-    for (const record of records) await this.#takeUp(follower, record);
-  }
-
-  /** A turn of an earlier process: followed where it still runs, else brought to its end. */
-  async #takeUp(follower: Follower, record: TurnRecord): Promise<void> {
-    if (!follower.view.turns.has(record.turnId)) {
-      const { data } = await this.#client.request<{ data: Turn[] }>("thread/turns/list", { threadId: record.threadId, limit: 50, sortDirection: "desc", itemsView: "full" });
-      const turn = data.find(({ id }) => id === record.turnId);
-      if (turn === undefined) return this.#abandon(record);
-      follower.know(turn);
-    }
-    follower.adopt(record);
-  }
-
-  /** Its thread is no more: the card must not look as if it were running. */
-  #abandon(record: TurnRecord): void {
-    const turn: Turn = { id: record.turnId, rootTurnId: record.turnId, items: [], itemsView: "full", status: "interrupted", error: null, startedAt: null, completedAt: null, durationMs: null };
-    const gone = { id: record.threadId, name: record.title, status: { type: "notLoaded" }, cwd: this.#options.settings.cwd, preview: record.title, turns: [turn] } as unknown as Thread;
-    const follower = new Follower(this.#followerDeps(), gone, null, { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread });
-    follower.adopt(record);
-  }
-
   #onNotification(method: string, params: unknown): void {
     if (!isJsonObject(params)) return;
     if (method === "foldcast/interaction/resolved") return this.#onResolved(params);
     const threadId = typeof params["threadId"] === "string" ? params["threadId"] : "";
     const follower = this.#followers.get(threadId);
-    if (method === "thread/archived" || method === "thread/deleted") this.#putAway.add(threadId);
-    else if (method === "thread/unarchived") this.#putAway.delete(threadId);
+    this.#followers.hear(method, threadId);
     if (method === "serverRequest/resolved") {
       if (typeof params["requestId"] === "string" || typeof params["requestId"] === "number") this.#desk.gone(params["requestId"]);
       return follower?.tick();
@@ -250,77 +189,6 @@ export class FeishuChannel {
 
   #itemOf(follower: Follower, turnId: string, itemId: unknown): ThreadItem | null {
     return typeof itemId === "string" ? (follower.view.turns.get(turnId)?.items.get(itemId)?.item ?? null) : null;
-  }
-
-  /** Follows a thread; `again` also where it is followed already, for the state after a new connection. */
-  async #join(threadId: string, again = false, session?: Binding): Promise<Follower> {
-    const known = this.#followers.get(threadId);
-    if (known !== undefined && !again && !this.#putAway.has(threadId)) return known;
-    const running = this.#joining.get(threadId);
-    if (running !== undefined) return running;
-    const joining = this.#resume(threadId, session).finally(() => this.#joining.delete(threadId));
-    this.#joining.set(threadId, joining);
-    return joining;
-  }
-
-  /** The thread of a session; null where it is gone or was put away, so that the session's next one begins. */
-  #joinBound(threadId: string, session: Binding): Promise<Follower | null> {
-    return this.#join(threadId, false, session).catch((error: unknown) => {
-      if (!isUnknownThread(error) && !isArchived(error)) throw error;
-      this.#options.log("the session's thread is gone", { threadId, reason: wordsOf(error) });
-      return null;
-    });
-  }
-
-  async #resume(threadId: string, session?: Binding): Promise<Follower> {
-    const known = this.#followers.get(threadId);
-    known?.asked.clear();
-    const home = session ?? this.#bindings.all().find(([, row]) => row.threadId === threadId)?.[1] ?? this.#homeFromTurns(threadId);
-    // Before the request, and its answer at once: what the server tells of the thread may come in one piece with that.
-    const params = { threadId, excludeTurns: true, initialTurnsPage: { limit: TURNS_AT_ONCE, sortDirection: "desc", itemsView: "full" } };
-    const follower = await this.#client.request("thread/resume", params, (opened: ResumedThread) => {
-      // Only what runs is followed from here; what is over was shown, or is nobody's here.
-      const turns = (opened.initialTurnsPage?.data ?? opened.thread.turns).filter((turn) => turn.status === "inProgress" || this.#isOpen(turn.id) || this.#isAwaited(turn, threadId));
-      const thread = { ...opened.thread, turns };
-      this.#putAway.delete(threadId);
-      if (known === undefined) return this.#follow(thread, opened.model, home);
-      known.refresh(thread);
-      return known;
-    });
-    setTimeout(() => {
-      if (!this.#closed) this.#desk.expireAllBut(threadId, follower.asked);
-    }, REPLAY_MS).unref();
-    return follower;
-  }
-
-  #isOpen(turnId: string): boolean {
-    const record = this.#turns.get(turnId);
-    return record !== null && (record.state === "running" || record.state === "ended");
-  }
-
-  /** It answers a message of a chat, and no card of it was begun. */
-  #isAwaited({ items }: Turn, threadId: string): boolean {
-    const prompt = items.find((item) => item.type === "userMessage");
-    return prompt?.clientId != null && this.#beginnings.get(prompt.clientId)?.threadId === threadId;
-  }
-
-  #homeFromTurns(threadId: string): Pick<Binding, "chatId" | "anchor" | "inThread"> {
-    const record = this.#turns.all().findLast(([, row]) => row.threadId === threadId)?.[1];
-    if (record === undefined) throw new Error("no chat is bound to this thread");
-    return { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread };
-  }
-
-  #follow(thread: Thread, model: string | null, home: Pick<Binding, "chatId" | "anchor" | "inThread">): Follower {
-    const follower = new Follower(this.#followerDeps(), thread, model, { chatId: home.chatId, anchor: home.anchor, inThread: home.inThread });
-    this.#followers.set(thread.id, follower);
-    follower.drawAll();
-    return follower;
-  }
-
-  #followerDeps(): ConstructorParameters<typeof Follower>[0] {
-    const { port, clock, log, settings } = this.#options;
-    const delivery: DeliveryDeps = { port, clock, log, table: this.#turns, pingAfterMs: settings.pingAfterMs, writerTimes: { ...WRITER_TIMES, intervalMs: settings.writeIntervalMs, reopenMs: settings.reopenMs } };
-    return { delivery, beginnings: this.#beginnings, locale: settings.locale, retryMs: settings.retryMs, openRequests: (threadId) => this.#desk.openOf(threadId) };
   }
 
   // --- Feishu's side
@@ -443,7 +311,7 @@ export class FeishuChannel {
     const repliedTo = [row.parentId, row.rootId].flatMap((id) => (id === null ? [] : [this.#threadOfMessage(id)])).find((id) => id !== null) ?? null;
     const threadId = repliedTo ?? binding.threadId;
     if (threadId !== null) {
-      const follower = repliedTo === null ? await this.#joinBound(threadId, binding) : await this.#join(threadId, false, binding);
+      const follower = repliedTo === null ? await this.#followers.joinBound(threadId, binding) : await this.#followers.join(threadId, false, binding);
       if (follower !== null && this.#isFor(follower, row.chatId)) {
         if (binding.threadId !== threadId) this.#bindings.put(key, { ...binding, threadId });
         return follower;
@@ -456,7 +324,7 @@ export class FeishuChannel {
     const opened = await this.#client.request<{ thread: Thread; model: string | null }>("thread/start", { cwd: folderOf(binding, limits), ...(model === null ? {} : { model }) });
     const next = { ...this.#bindingOf(row), threadId: opened.thread.id };
     this.#bindings.put(key, next);
-    return this.#follow(opened.thread, opened.model, next);
+    return this.#followers.follow(opened.thread, opened.model, next);
   }
 
   /** Limits that a chat was given later hold for the thread that it has, too. */
@@ -489,7 +357,7 @@ export class FeishuChannel {
       texts: this.#texts, binding, defaultModel: settings.defaultModel, limits, isNamed: !limits.isOwn && this.#isNamed(openId),
       bind: (changes) => this.#bindings.put(key, { ...this.#bindingOf(row), ...changes }),
       follower: async () => {
-        const follower = binding.threadId === null ? null : await this.#joinBound(binding.threadId, binding);
+        const follower = binding.threadId === null ? null : await this.#followers.joinBound(binding.threadId, binding);
         return follower !== null && this.#isFor(follower, row.chatId) ? follower : null;
       },
       offer: (payload: InteractionPayload) => this.#desk.open(payload, { requestId: null, native: null, threadId: row.threadId, place, startedBy: openId }),

@@ -28,10 +28,14 @@ class ScriptedServer {
   /** Said behind the next answer to a method, in one piece with it. */
   readonly behind = new Map<string, readonly object[]>();
   #say: (frame: object) => void = () => undefined;
+  #cut: (reason: string) => void = () => undefined;
 
   connect(): Promise<ClientTransport> {
     return Promise.resolve({
-      listen: (receive) => void (this.#say = (frame) => receive(JSON.stringify(frame))),
+      listen: (receive, closed) => {
+        this.#say = (frame) => receive(JSON.stringify(frame));
+        this.#cut = closed;
+      },
       send: (text) => this.#hear(JSON.parse(text) as Params),
       close: () => undefined,
     });
@@ -39,6 +43,11 @@ class ScriptedServer {
 
   say(frame: object): void {
     this.#say(frame);
+  }
+
+  /** The connection breaks; the client comes again by itself. */
+  cut(): void {
+    this.#cut("cut");
   }
 
   #hear({ id, method, params, ...rest }: Params): void {
