@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import type { HarnessAdapter, HistorySource, SessionPeek } from "@foldcast/protocol-core/harness";
+import { timeOrNull, type HarnessAdapter, type HistorySource, type SessionPeek } from "@foldcast/protocol-core/harness";
 import type { Logger } from "../log/logger.ts";
 import type { ThreadRecord } from "../store/store.ts";
 import { threadIdFor } from "./ids.ts";
@@ -90,13 +90,6 @@ export function recordOf(session: Session): ThreadRecord {
   const made = records.get(session) ?? makeRecord(session);
   records.set(session, made);
   return made;
-}
-
-/** Of no date that a cursor could name: one before 1970 or after the year 9999 is no time but a damaged number. */
-const NO_TIME_MS = Date.UTC(9999, 11, 31);
-
-function timeOrNull(ms: number | null): number | null {
-  return ms !== null && ms >= 0 && ms < NO_TIME_MS ? Math.floor(ms) : null;
 }
 
 function makeRecord({ file, harness, mtimeMs, peek }: Session): ThreadRecord {

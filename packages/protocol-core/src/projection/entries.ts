@@ -1,3 +1,4 @@
+import { durationOrNull } from "../harness/index.ts";
 import type { ChildAgent, FileEdit, HarnessItem, ItemOutcome, ItemResult } from "../harness/index.ts";
 import type { JsonValue, ThreadItem, ToolContentItem } from "../wire/index.ts";
 import type { CallReading, ResultReading } from "../tools/index.ts";
@@ -44,7 +45,8 @@ export function contentItems(result: ItemResult | null, output: string | null): 
 
 /** Milliseconds by the harness, else between the two times, never negative; null when not known. */
 export function durationOf(result: ItemResult | null, startedAt: number | null, completedAt: number | null): number | null {
-  if (result?.durationMs !== undefined && result.durationMs !== null) return Math.max(0, Math.round(result.durationMs));
+  const told = durationOrNull(result?.durationMs);
+  if (told !== null) return told;
   return startedAt === null || completedAt === null ? null : Math.max(0, completedAt - startedAt);
 }
 

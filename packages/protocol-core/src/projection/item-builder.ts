@@ -1,3 +1,4 @@
+import { exitCodeOrNull } from "../harness/index.ts";
 import type { ChildAgent, HarnessItem, ItemOutcome, ItemResult } from "../harness/index.ts";
 import type {
   AgentCallStatus, AgentTool, CallStatus, CollabAgentToolCallItem, CommandExecutionItem, ExecutionStatus,
@@ -68,7 +69,7 @@ function commandItem(id: string, shape: CommandShape, entry: Entry, context: Bui
     processId: typed?.processId ?? null, source: typed?.source ?? "agent",
     status: executionStatus(outcome, exitCode), commandActions: shape.actions,
     aggregatedOutput: outcome === null || declined ? null : outputOf(entry),
-    exitCode, durationMs: declined ? null : durationOf(result, entry.startedAt, completedAtMs), startedAtMs: entry.startedAt, completedAtMs,
+    exitCode: exitCodeOrNull(exitCode), durationMs: declined ? null : durationOf(result, entry.startedAt, completedAtMs), startedAtMs: entry.startedAt, completedAtMs,
   };
 }
 

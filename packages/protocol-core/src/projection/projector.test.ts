@@ -286,3 +286,14 @@ it("gives what an MCP server showed in MCP's own form", () => {
     type: "mcpToolCall", result: { content: [{ type: "text", text: "see" }, { type: "image", data: "AAAA", mimeType: "image/png" }, { type: "text", text: "https://e.org/a.png" }] },
   });
 });
+
+it.each([1e300, Number.NaN, -1e300, 8.64e15])("tells no time, duration or exit code that the wire cannot carry, and keeps that the command failed: %d", (damaged) => {
+  const given = new Given().turn("q");
+  given.event({ type: "item.started", item: { kind: "command", id: "c", command: "ls" }, at: damaged });
+  given.event({ type: "item.completed", itemId: "c", outcome: { status: "succeeded" }, result: { exitCode: damaged, durationMs: damaged }, at: damaged });
+  given.event({ type: "turn.completed", outcome: { status: "succeeded" }, durationMs: damaged, at: damaged });
+  const turn = given.project().projector.turn(DEFAULT_POLICY);
+  expect(turn.items.at(-1)).toMatchObject({ type: "commandExecution", status: "failed", exitCode: null, startedAtMs: null, completedAtMs: null });
+  const numbers = JSON.stringify(turn).match(/-?\d[\d.e+]*/g)!.map(Number);
+  expect(numbers.every((number) => Number.isSafeInteger(number) && number >= 0)).toBe(true);
+});

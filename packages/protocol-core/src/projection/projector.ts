@@ -1,4 +1,5 @@
 import type { DeliveryPolicy } from "../delivery/policy.ts";
+import { durationOrNull, timeOrNull } from "../harness/index.ts";
 import type { HarnessEvent, HarnessItem, ItemOutcome, ItemResult, ItemUpdate, TurnOutcome } from "../harness/index.ts";
 import { isRenderable } from "../folding/index.ts";
 import { interpretCall, interpretResult, ruleOf, type CallReading, type ToolMap } from "../tools/index.ts";
@@ -139,23 +140,24 @@ export class TurnProjector {
       this.#diagnostics.count("order.afterEnd", event.type);
       return;
     }
+    const at = timeOrNull(event.at);
     if (!this.#started && event.type !== "turn.started") {
       if (event.type === "session.state") return;
       if (event.type !== "fault") this.#diagnostics.count("order.beforeStart", event.type);
-      this.#start(event.at, out);
+      this.#start(at, out);
     }
     switch (event.type) {
       case "turn.started":
         if (this.#started) return this.#diagnostics.count("order.startedTwice", event.turnKey);
         this.#cwd = event.cwd ?? this.#cwd;
-        this.#start(event.at, out);
+        this.#start(at, out);
         if (event.input.length > 0) {
           const item: HarnessItem = { kind: "userMessage", id: INPUT_ID, content: event.input, clientId: event.clientId ?? null };
-          this.#open(item, event.at, out);
+          this.#open(item, at, out);
         }
         return;
       case "item.started":
-        return this.#open(event.item, event.at, out);
+        return this.#open(event.item, at, out);
       case "item.updated": {
         const entry = this.#openEntry(event.itemId, "update");
         if (entry !== null) this.#update(entry, event.update, out);
@@ -163,7 +165,7 @@ export class TurnProjector {
       }
       case "item.completed": {
         const entry = this.#openEntry(event.itemId, "completion");
-        if (entry !== null) this.#complete(entry, event.outcome, event.result ?? null, event.at, out);
+        if (entry !== null) this.#complete(entry, event.outcome, event.result ?? null, at, out);
         return;
       }
       case "plan.updated":
@@ -182,9 +184,9 @@ export class TurnProjector {
         out.push({ type: "error", error: toTurnError(event.error), willRetry: true });
         return;
       case "turn.completed":
-        return this.#end(event.outcome, event.at, event.durationMs ?? null, out);
+        return this.#end(event.outcome, at, event.durationMs ?? null, out);
       case "fault":
-        return this.#end({ status: "failed", error: event.error }, event.at, null, out);
+        return this.#end({ status: "failed", error: event.error }, at, null, out);
       case "session.state":
         return;
       default:
@@ -430,7 +432,7 @@ export class TurnProjector {
     const decided = this.#guard(() => this.#decidePhase(outcome, out));
     this.#completedAt = at;
     this.#merged.finish(at, out);
-    this.#durationMs = durationMs !== null && Number.isFinite(durationMs) ? Math.max(0, Math.round(durationMs)) : (this.#startedAt === null || at === null ? null : Math.max(0, at - this.#startedAt));
+    this.#durationMs = durationOrNull(durationMs) ?? (this.#startedAt === null || at === null ? null : Math.max(0, at - this.#startedAt));
     this.#status = outcome.status === "failed" ? "failed" : outcome.status === "cancelled" ? "interrupted" : "completed";
     if (outcome.status === "failed") {
       this.#error = toTurnError(outcome.error);
