@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { userItem } from "../card/testing.ts";
 import type { ReaderMessage } from "../fake/index.ts";
 import { until } from "../platform/testing.ts";
@@ -235,5 +236,17 @@ describe("a thread that was archived elsewhere", () => {
     server.answers.delete("thread/resume");
     server.say({ method: "thread/unarchived", params: { threadId: "th" } });
     expect((await answerTo(world, { chatId, from: person, text: "/status", mention: true })).text).not.toContain("no thread here yet");
+  });
+});
+
+describe("the ledger of a channel that runs on and on", () => {
+  it("forgets what is old while it runs", async () => {
+    const world = await start({ idleMs: 20 });
+    const { fake, chatId, person, fake: { app } } = world.feishu;
+    await answerTo(world, { chatId, from: person, text: "/help", mention: true });
+    const seen = world.documents.table(`${app.appId}/inbox`, z.unknown());
+    expect(seen.all()).not.toEqual([]);
+    fake.advance({ ms: 15 * 24 * 3_600_000 });
+    await until(() => seen.all().length === 0, "an empty ledger");
   });
 });

@@ -40,6 +40,7 @@ export interface ChannelOptions {
 }
 
 const MAX_SEEN = 20_000;
+const PRUNE_EVERY_MS = 3_600_000;
 const OWNER = "owner";
 /** Characters. */
 const MAX_TOAST = 120;
@@ -61,6 +62,7 @@ export class FeishuChannel {
   readonly #followers: Followers;
   readonly #queues = new Map<string, Promise<void>>();
   #botOpenId = "";
+  #prunedAt = 0;
   #ticker: NodeJS.Timeout | null = null;
   #closed = false;
   /** Messages that an earlier process has begun to carry out. */
@@ -105,12 +107,7 @@ export class FeishuChannel {
     // Without its own id the bot would take no mention for one.
     if (bot.kind !== "ok") throw new Error(whyNot(bot));
     this.#botOpenId = bot.value.openId;
-    const oldest = clock.now() - settings.ledgerAgeMs;
-    this.#inbox.prune(oldest, MAX_SEEN);
-    this.#facts.prune(oldest, MAX_SEEN);
-    this.#turns.prune(oldest, MAX_SEEN);
-    this.#beginnings.prune(oldest, MAX_SEEN);
-    this.#desk.prune(oldest, MAX_SEEN);
+    this.#prune();
     await port.start((event) => this.#onEvent(event));
     await this.#connected();
     this.#desk.repair();
@@ -118,7 +115,18 @@ export class FeishuChannel {
       this.#recovered.add(row.messageId);
       this.#enqueue(row);
     }
-    this.#ticker = setInterval(() => this.#followers.tick(), settings.idleMs);
+    this.#ticker = setInterval(() => {
+      this.#followers.tick();
+      if (clock.now() - this.#prunedAt >= PRUNE_EVERY_MS) this.#prune();
+    }, settings.idleMs);
+  }
+
+  /** Takes out of the ledger what nobody needs any more: a process may run for months. */
+  #prune(): void {
+    const { clock, settings } = this.#options;
+    this.#prunedAt = clock.now();
+    const oldest = this.#prunedAt - settings.ledgerAgeMs;
+    for (const table of [this.#inbox, this.#facts, this.#turns, this.#beginnings, this.#desk]) table.prune(oldest, MAX_SEEN);
   }
 
   /** Ready means that messages arrive. One that cannot be reached is tried for ever, and the log says why. */
