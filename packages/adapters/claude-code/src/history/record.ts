@@ -33,6 +33,14 @@ export function sourceOfNews(record: SessionRecord): string | null {
   return kind === null || PERSON.has(kind) ? null : kind;
 }
 
+/** Whether the program says that somebody typed it (2.1.332): whatever it begins with, it is a prompt then. */
+export function isTyped(record: SessionRecord): boolean {
+  const kind = filledString(objectOf(record["origin"])["kind"]);
+  if (kind !== null) return kind === "human";
+  const source = filledString(record["promptSource"]);
+  return source !== null && source !== "system";
+}
+
 /** Text for the model or for a special view, not from the person and not the agent's. */
 export function isHidden(record: SessionRecord): boolean {
   return (record["isMeta"] === true && sourceOfNews(record) === null) || record["isVisibleInTranscriptOnly"] === true;

@@ -214,6 +214,19 @@ describe("news", () => {
     expect((await newsOf(user("n", "Goal set: x", { origin: { kind: "auto-continuation" } }))).prompts).toEqual(["go", "Goal set: x"]);
     expect((await newsOf(user("n", "<user-prompt-submit-hook>context</user-prompt-submit-hook>"))).prompts).toEqual(["go"]);
   });
+
+  test("are not what a person typed, however it begins", async () => {
+    for (const typed of ["<tick> what is this tag?", "<session-start-hook>why does this come?", "This session is being continued from a previous conversation that ran out of context - why do I read this?"]) {
+      for (const says of [{ promptSource: "sdk" }, { origin: { kind: "human" } }]) {
+        const events = await turnOf([user("u1", typed, says), assistant("a1", "Done.")]);
+        expect(events[0]).toMatchObject({ type: "turn.started", input: [{ text: typed }] });
+        expect(itemsOf(events).map(({ kind }) => kind)).toEqual(["message"]);
+      }
+      expect((await newsOf(user("n", typed, { promptSource: "system" }))).prompts).not.toContain(typed);
+    }
+    const ahead = { type: "attachment", uuid: "q", attachment: { type: "queued_command", prompt: "<tick> and this?", origin: { kind: "human" } } };
+    expect(itemsOf(await turnOf([user("u1", "go"), ahead, assistant("a1", "Done.")])).map(({ kind }) => kind)).toEqual(["userMessage", "message"]);
+  });
 });
 
 test("a sub-agent that goes on without its call is not done", async () => {

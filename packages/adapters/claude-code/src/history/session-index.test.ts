@@ -1,10 +1,13 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { DiagnosticCounter } from "@foldcast/adapter-kit";
 import { orderFaults } from "@foldcast/adapter-kit/conformance";
 import type { HarnessEvent } from "@foldcast/protocol-core/harness";
+import { openSession } from "./session-index.ts";
 import { history } from "./source.ts";
-import { assistant, eventsOf, itemsOf, call, result, text, turnOf, user, write } from "./testing.ts";
+import { assistant, eventsOf, itemsOf, call, type Line, result, text, turnOf, user, write } from "./testing.ts";
+import { TurnReader } from "./turn-reader.ts";
 
 const LONG = fileURLToPath(new URL("../../../../../../shared/data/sessions/claude/16-ask-user-question-issue-150.jsonl", import.meta.url));
 const withRecordings = test.skipIf(!existsSync(LONG));
@@ -115,6 +118,32 @@ describe("reading", () => {
       user("u1", "one"), assistant("a1", "first", { parentUuid: "u1" }, { id: "chatcmpl" }), user("u2", "two", { parentUuid: "a1" }), assistant("a2", "second", { parentUuid: "u2" }, { id: "chatcmpl" }),
     ]))));
     expect(turns.map(said)).toEqual([["first"], ["second"]]);
+  });
+
+  test("knows the prompt of an answer behind what the program put between them, also when it goes on from what it kept", async () => {
+    const between = (uuid: string, parentUuid: string): Line[] => [
+      { type: "attachment", uuid: `${uuid}-1`, parentUuid, attachment: { type: "task_reminder" } }, { type: "progress", uuid: `${uuid}-2`, parentUuid: `${uuid}-1` },
+    ];
+    const lines = [
+      user("u1", "one"), ...between("x", "u1"), assistant("a1", "first", { parentUuid: "x-2" }, { id: "chatcmpl" }),
+      user("u2", "two", { parentUuid: "a1" }), ...between("y", "u2"), assistant("a2", "second", { parentUuid: "y-2" }, { id: "chatcmpl" }), assistant("a3", "and more", { parentUuid: "a2" }, { id: "chatcmpl" }),
+    ];
+    const told = [["first"], ["second", "and more"]];
+    expect((await eventsOf(await history.open(write(text(lines))))).map(said)).toEqual(told);
+    for (let cut = 1; cut < lines.length; cut += 1) {
+      const file = write(text(lines.slice(0, cut)));
+      const kept = (await openSession(file)).snapshot();
+      appendFileSync(file, text(lines.slice(cut)));
+      expect((await eventsOf(await openSession(file, kept))).map(said)).toEqual(told);
+    }
+  });
+
+  test("tells a call with the id, the name and the input of one that is over, as the live turn does", async () => {
+    const lines = [user("u1", "one"), call("a1", "c0", "Bash", { command: "a" }), result("r1", "c0", "A"), call("a2", "c0", "Bash", { command: "a" }), result("r2", "c0", "B"), assistant("a3", "1")];
+    const reader = new TurnReader({ sessionId: "s", subAgents: new Map(), diagnostics: new DiagnosticCounter(), ofCommand: false });
+    const live = lines.slice(1).flatMap((line, at) => reader.read(line, at));
+    expect((await turnOf(lines)).slice(1, -1)).toEqual(live);
+    expect(itemsOf(live).map(({ id }) => id)).toEqual(["c0", "c0~2", "a3:0"]);
   });
 
   test("takes an answer that is no list of blocks for an answer: what follows it stands outside", async () => {

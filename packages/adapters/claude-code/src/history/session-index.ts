@@ -6,7 +6,7 @@ import { turnEvents } from "./turn-events.ts";
 import type { IndexedTurn } from "./turn-list.ts";
 
 /** Goes up whenever an index of before would be understood wrongly, or would say less than a new one. */
-const KEPT_VERSION = 4;
+const KEPT_VERSION = 5;
 interface KeptIndex extends KeptFile {
   version: number;
   file: string;

@@ -143,6 +143,8 @@ export class SessionScan {
     if (isOwnLine(facts, record)) this.lines++;
     const aside = record["isSidechain"] === true || this.#ofSubAgent;
     this.#describe(record, aside);
+    const into = aside ? this.side : this.main;
+    into.chain(facts);
     if (facts.type === "queue-operation") this.#queued(record, { offset, length: end - start });
     if (SILENT_TYPES.has(facts.type)) return true;
     if (facts.uuid !== null) {
@@ -158,7 +160,7 @@ export class SessionScan {
       }
     }
     const place = { offset, length: end - start };
-    this.#sort(aside ? this.side : this.main, facts, record, place);
+    this.#sort(into, facts, record, place);
     if (aside) {
       if (!this.main.attach(place)) this.#early.push(place);
     } else if (this.#early.length > 0 && !this.main.empty) {

@@ -44,6 +44,7 @@ export interface KeptTurnList {
   messages: [string, number][];
   calls: [string, number][];
   awaited: string[];
+  head: string | null;
   current: number;
   flags: [busy: boolean, answered: boolean, boundary: boolean];
   turnIndex: number | null;
@@ -79,6 +80,8 @@ export class TurnList {
   readonly #turnOfCall = new Map<string, IndexedTurn>();
   /** Calls whose results stand before them. */
   readonly #awaited: Set<string>;
+  /** The last line before an answer to the current turn's prompt: the prompt, or one of those that the program puts behind it. */
+  #head: string | null = null;
   #current: IndexedTurn | null = null;
   /** The agent owes an answer: lines that follow without a prompt go on with the current turn. */
   #busy = false;
@@ -100,6 +103,7 @@ export class TurnList {
     list.#current = kept.current === -1 ? null : list.turns[kept.current]!;
     [list.#busy, list.#answered, list.#boundary] = kept.flags;
     list.#turnIndex = kept.turnIndex;
+    list.#head = kept.head;
     return list;
   }
 
@@ -113,6 +117,7 @@ export class TurnList {
       messages: placesOf(this.#turnOfMessage),
       calls: placesOf(this.#turnOfCall),
       awaited: [...this.#awaited],
+      head: this.#head,
       current: this.#current === null ? -1 : places.get(this.#current)!,
       flags: [this.#busy, this.#answered, this.#boundary],
       turnIndex: this.#turnIndex,
@@ -121,6 +126,11 @@ export class TurnList {
 
   get empty(): boolean {
     return this.turns.length === 0;
+  }
+
+  /** Any line at all: between a prompt and its answer stand what a hook added and what was sent to the model (2.1.332). */
+  chain({ type, uuid, parent }: LineFacts): void {
+    if (type !== "assistant" && uuid !== null && parent !== null && parent === this.#head) this.#head = uuid;
   }
 
   user(facts: LineFacts, place: LinePlace, content: UserContent, typed: TypedLine | null = null): void {
@@ -289,6 +299,7 @@ export class TurnList {
     turn.pieces.add(place.offset, place.length);
     this.turns.push(turn);
     this.#current = turn;
+    this.#head = facts.uuid;
     this.#busy = true;
     this.#answered = false;
     this.#command = null;
@@ -310,7 +321,7 @@ export class TurnList {
 
   #joined(facts: LineFacts): IndexedTurn | null {
     const ofMessage = facts.messageId === null ? undefined : this.#turnOfMessage.get(facts.messageId);
-    if (ofMessage !== undefined && (facts.parent === null || facts.parent !== this.#current?.key)) return ofMessage;
+    if (ofMessage !== undefined && (facts.parent === null || facts.parent !== this.#head)) return ofMessage;
     return this.#ofCalls(facts.blocks);
   }
 

@@ -5,7 +5,7 @@ import { type AgentCall, agentItem, childrenAfter, type InlineAgent, isAgentCall
 import { retryOf } from "./failure.ts";
 import { isOmittedImage } from "./images.ts";
 import { noticeEvents } from "./notice.ts";
-import { blocksOf, type ContentBlock, isFiller, isHidden, isToolResult, isToolUse, messageOf, type SessionRecord, sourceOfNews, timeOf } from "./record.ts";
+import { blocksOf, type ContentBlock, isFiller, isHidden, isToolResult, isToolUse, isTyped, messageOf, type SessionRecord, sourceOfNews, timeOf } from "./record.ts";
 import { resultOf } from "./results.ts";
 import { commandOutput, isNotice, readUserContent, readUserLine, tagged } from "./user-content.ts";
 
@@ -28,14 +28,14 @@ export interface FoundResult {
 
 /** What is known of a turn before it is read: all of it from a file, nothing live. */
 export interface Foreknowledge {
-  /** In the order of the file; some models give an id to several calls. */
-  results(callId: string): readonly FoundResult[];
+  /** In the order of the file; some models give an id to several calls. Null = nobody knows yet. */
+  results(callId: string): readonly FoundResult[] | null;
   hasCall(callId: string): boolean;
   inlineAgent(callId: string): InlineAgent | null;
   usage(record: SessionRecord): UsageReport | null;
 }
 
-export const NOTHING_KNOWN: Foreknowledge = { results: () => [], hasCall: () => false, inlineAgent: () => null, usage: () => null };
+export const NOTHING_KNOWN: Foreknowledge = { results: () => null, hasCall: () => false, inlineAgent: () => null, usage: () => null };
 
 /** A call whose item is open, and what its result needs to know. */
 export interface OpenCall {
@@ -153,11 +153,12 @@ export class TurnReader {
     const id = filledString(block["id"]) ?? lineId;
     const name = filledString(block["name"]) ?? "tool";
     const input = block["input"];
-    const free = this.#ahead.results(id).filter((result) => !this.#taken.has(result.block));
+    const results = this.#ahead.results(id);
+    const free = results?.filter((result) => !this.#taken.has(result.block)) ?? [];
     const found = free.find(({ index }) => index > this.#index) ?? free[0];
     const before = this.#open.get(id) ?? this.#closed.get(id);
     const isSame = before?.name === name && JSON.stringify(before.input) === JSON.stringify(input);
-    if (isSame && (this.#open.has(id) || found === undefined)) return this.#count("call.copy", id);
+    if (isSame && (this.#open.has(id) || (results !== null && found === undefined))) return this.#count("call.copy", id);
     const itemId = freeId(this.#itemIds, id);
     const agent: AgentCall | null = isAgentCall(name)
       ? { callId: itemId, input, inline: itemId === id ? this.#ahead.inlineAgent(id) : null, knownAgentId: this.#context.subAgents.get(id) ?? null, sessionId: this.#context.sessionId }
@@ -221,7 +222,7 @@ export class TurnReader {
     const text = stringOf(prompt) ?? stringOf(blocksOf(prompt)[0]?.["text"]) ?? "";
     const id = this.#id(record);
     const at = timeOf(record);
-    if (isNotice(text) || source !== null) return void this.#events.push(...noticeEvents(id, text, source, at));
+    if ((isNotice(text) && !isTyped(attachment)) || source !== null) return void this.#events.push(...noticeEvents(id, text, source, at));
     const read = readUserContent(prompt);
     this.#countOmitted(blocksOf(prompt));
     if (read.input.length > 0) this.#message(id, read.input, at);

@@ -1,7 +1,7 @@
 import type { UserInput } from "@foldcast/protocol-core/wire";
 import { imageInput } from "./images.ts";
 import { filledString, stringOf } from "@foldcast/adapter-kit";
-import { blocksOf, type ContentBlock, isToolResult, messageOf, type SessionRecord, sourceOfNews } from "./record.ts";
+import { blocksOf, type ContentBlock, isToolResult, isTyped, messageOf, type SessionRecord, sourceOfNews } from "./record.ts";
 
 /**
  * What the content of a `user` line is. A user line is a prompt only when nothing else fits: Claude Code also writes
@@ -36,10 +36,13 @@ const LOCAL_STARTS = [
 /** Tags of what reaches the agent and is not the person's (2.1.332). */
 const NEWS = /^\s*<(?:task-notification|teammate-message|agent-message|cross-session-message|coordinator-relay|slack-ping|slack-tag-message|remote-review|mcp-resource-update|mcp-polling-update|tick|channel(?= source="))[\s>]/;
 
-/** Reads a user line; it may say that it is not the person's. */
+const TYPED_ALL_THE_SAME: ReadonlySet<UserContent["kind"]> = new Set(["notice", "summary", "nothing"]);
+
+/** Reads a user line; it may say whose it is, which counts for more than how it begins. */
 export function readUserLine(record: SessionRecord): UserContent {
   const content = readUserContent(messageOf(record)["content"]);
-  return content.kind === "prompt" && sourceOfNews(record) !== null ? { ...content, kind: "notice" } : content;
+  if (content.kind === "prompt" && sourceOfNews(record) !== null) return { ...content, kind: "notice" };
+  return TYPED_ALL_THE_SAME.has(content.kind) && content.input.length > 0 && isTyped(record) ? { ...content, kind: "prompt" } : content;
 }
 
 /** Reads the content of a user line; tool results in it are passed over. */
