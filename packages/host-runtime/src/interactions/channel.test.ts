@@ -130,6 +130,28 @@ describe("a quick reply", () => {
     expect((await press(interactionId, { actionId: "reply-1", actionValue: "go on" })).status).toBe("late");
   });
 
+  test("is told at once, before what a client's own queue has kept over an interrupt", async () => {
+    await start([QUICK]);
+    await bot.turnsCompleted(1);
+    const told: (string | null)[] = [];
+    setup.adapter.script = (made, input, key) => {
+      told.push(input.clientId);
+      made.begin(key, input);
+      if (told.length > 1) made.end({ status: "succeeded" });
+    };
+    const { turn } = await bot.call("turn/start", { threadId, input: text("long"), foldcast: { sender: STARTER } });
+    await bot.notice("turn/started", ({ params }) => params.turn.id === turn.id);
+    const watcher = await connectStdio(setup.host).initialize({ name: "watcher" });
+    await watcher.call("thread/queue/add", { threadId, input: text("later"), clientUserMessageId: "later" });
+    await bot.call("turn/interrupt", { threadId, turnId: turn.id });
+    await bot.turnsCompleted(2);
+    const offer = await bot.call("foldcast/interaction/offer", { threadId, kind: "quickReply", body: "?", actions: [{ label: "Go", value: "go" }] });
+    const { interactionId } = (offer as unknown as { interaction: InteractionPayload }).interaction;
+    expect((await press(interactionId, { actionId: "action-1", actionValue: "go" })).status).toBe("accepted");
+    await bot.turnsCompleted(4);
+    expect(told.slice(1)).toEqual([interactionId, "later"]);
+  });
+
   test("that is typed starts the turn that answers it; another prompt takes it away", async () => {
     await start([QUICK]);
     await bot.turnsCompleted(1);

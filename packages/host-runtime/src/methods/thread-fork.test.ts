@@ -118,6 +118,16 @@ test("a running turn is interrupted for a revert, and nothing that waits begins 
   expect(client.of("turn/started")).toEqual([]);
 });
 
+test("an interrupted turn that the file does not have yet is taken out of what its program goes on with, too", async () => {
+  adapter.record = () => undefined;
+  adapter.script = (session, input, key) => session.begin(key, input);
+  const running = (await client.call("turn/start", { threadId, input: text("long") })).turn.id;
+  await client.notice("turn/started", ({ params }) => params.turn.id === running);
+  await client.call("thread/revert", { threadId, beforeTurnId: running });
+  expect(adapter.sessions.map(({ request }) => request)).toMatchObject([{ kind: "create" }, { kind: "fork", throughTurnKey: "k3" }]);
+  expect((await history(threadId)).ids).toEqual(turnIds);
+});
+
 test("what nobody has read yet is no turn that was taken out", async () => {
   const unread = async (): Promise<unknown> => (await client.call("thread/read", { threadId })).readState.firstUnread;
   await client.call("thread/revert", { threadId, beforeTurnId: turnIds[2] });

@@ -11,6 +11,7 @@ import { carryTurns, cutAt } from "../threads/cut.ts";
 import type { Cut } from "../threads/cut.ts";
 import { newestCursors } from "../threads/pages.ts";
 import type { LongTurnList, TurnList } from "../threads/pages.ts";
+import { isOfHarness } from "../threads/ended-runs.ts";
 import type { KnownThread } from "../threads/registry.ts";
 import { initialSettings, openingSettings, toOpeningAnswer } from "../threads/settings.ts";
 import { method } from "./method.ts";
@@ -100,7 +101,8 @@ async function revert(threadId: string, request: string, host: Host, connection:
   const now = { record: actor.record, actor };
   const list = await turnsNow();
   const cut = cutAt(list.ids, countOf(list), await host.threads.savedTurns(now));
-  if (cut.shortens) {
+  // A file may be a little behind its program, which knows of a turn that is over all the same.
+  if (cut.shortens || actor.endedRuns.some(({ id, run }) => !cut.kept.has(id) && isOfHarness(run))) {
     demandFork(adapter!, request);
     await actor.continueFrom(copyOf(now, cut), cut.kept);
   } else {

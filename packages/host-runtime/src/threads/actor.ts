@@ -239,7 +239,7 @@ export class ThreadActor {
     this.queue.add({ id, ...input, metadata: null });
     // The harness does not know of the turn yet: the input goes in as soon as it does, and is kept until then.
     if (mayBeSteered && run.turnKey === null) run.early.push(id);
-    if (this.#run === null) this.startQueued()?.begin();
+    if (this.#run === null) this.#startMeant()?.begin();
   }
 
   /**
@@ -524,6 +524,11 @@ export class ThreadActor {
   #nextQueued(run: TurnRun): AcceptedTurn | null {
     if (run.endsAlone) return null;
     if (!run.cancelRequested) return this.startQueued();
+    return this.#startMeant();
+  }
+
+  /** The first of what waits that no client put there by itself. */
+  #startMeant(): AcceptedTurn | null {
     const meant = this.queue.entries.find(({ byClient }) => byClient !== true);
     return meant === undefined ? null : this.startQueued(meant.id);
   }

@@ -43,10 +43,14 @@ export class EndedRuns {
   #letGo(held: number): void {
     let left = held;
     this.#runs = this.#runs.toReversed().map((ended) => {
-      // A turn that no harness began is in no file.
-      if (ended.run?.turnKey?.startsWith("host:") !== false) return ended;
+      if (!isOfHarness(ended.run)) return ended;
       left -= 1;
       return left >= 0 ? ended : { id: ended.id, run: null };
     }).toReversed();
   }
+}
+
+/** A turn that no harness began is in no file. */
+export function isOfHarness(run: TurnRun | null): boolean {
+  return run?.turnKey?.startsWith("host:") === false;
 }
