@@ -3,7 +3,7 @@ import { silentLogger } from "../log/logger.ts";
 import { listen } from "../rpc/listen.ts";
 import type { Listener } from "../rpc/listen.ts";
 import { Host } from "../host.ts";
-import { startTestHost } from "../testing/client.ts";
+import { connectStdio, startTestHost } from "../testing/client.ts";
 import type { TestHost } from "../testing/client.ts";
 import { textOf } from "../testing/fake-adapter.ts";
 import { Chat } from "./chat.ts";
@@ -61,6 +61,14 @@ describe("a line that begins with a slash", () => {
     expect((await say(`/thread ${id.slice(0, 13)}`)).refused).toBe(false);
     expect((await say(`/thread ${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`)).notices[0]).toContain(`did you mean ${id}?`);
     expect((await say("/thread 12")).notices[0]).toBe("there is no thread `12`; foldcast threads list shows them");
+  });
+
+  test("says of a thread that was put away what brings it back", async () => {
+    await say("a first prompt");
+    const [known] = await setup.host.threads.list({}).then(({ data }) => data);
+    const id = known!.id;
+    await (await connectStdio(setup.host).initialize()).call("thread/archive", { threadId: id });
+    expect((await say(`/thread ${id}`)).notices[0]).toBe(`thread ${id} is archived; foldcast threads unarchive ${id} brings it back`);
   });
 
   test("names a model that is not there with the one that was meant", async () => {

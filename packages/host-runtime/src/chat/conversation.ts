@@ -129,6 +129,8 @@ export class Conversation {
       this.#open(opened.thread, opened.model);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
+      // The server says so in the real one's words, which name a program that knows no thread of ours.
+      if (/is archived/.test(error.message)) throw new Error(`thread ${threadId} is archived; foldcast threads unarchive ${threadId} brings it back`, { cause: error });
       const known = (await this.threads()).map(({ id }) => id);
       const meant = recent.length > 1 ? recent.map(({ id }) => id).join(" or ") : known.find((id) => editDistance(id, given) <= 3);
       const said = given.length === 36 ? error.message : `there is no thread \`${given}\``;
