@@ -75,6 +75,11 @@ export class InteractionDesk {
     for (const [key, row] of deps.table.all()) if (row.requestId !== null && row.state !== "settled") this.#byRequest.set(row.requestId, { key, threadId: row.threadId });
   }
 
+  /** Notes anew what waits, which is not old then. */
+  renew(): void {
+    for (const { key } of this.#byRequest.values()) this.#change(key, {});
+  }
+
   /** Forgets what is older, or more, than anybody can still press. */
   prune(before: number, keep: number): void {
     this.#deps.table.prune(before, keep);
@@ -101,11 +106,12 @@ export class InteractionDesk {
     const payload = own === undefined ? here : here !== null && saysTheSame(here, own) ? here : payloadInLocale(own, this.#deps.locale);
     if (payload === null) return false;
     const known = this.#byRequest.get(id)?.key;
-    if (known !== undefined) {
-      const row = this.#row(known);
-      if (row !== null && row.state === "answering") this.#put(known, { ...row, state: "open" });
+    const row = known === undefined ? null : this.#row(known);
+    // The ledger may have forgotten it.
+    if (known !== undefined && row !== null) {
+      if (row.state === "answering") this.#put(known, { ...row, state: "open" });
       // An earlier process, or a bad hour of Feishu's, has left it without a card.
-      if (row !== null && row.messageId === null) void this.#send(known, place);
+      if (row.messageId === null) void this.#send(known, place);
       return true;
     }
     this.open(payload, { requestId: id, native: own === undefined ? { method, params } : null, threadId, place, startedBy });

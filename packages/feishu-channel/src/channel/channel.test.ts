@@ -153,6 +153,44 @@ it("keeps what it knows by app: another one on the same ledger takes up nothing 
   expect(fake.calls().filter(({ api }) => api.startsWith("card."))).toEqual([]);
 });
 
+describe("a thread that is no more", () => {
+  const gone = (): never => {
+    throw new Error("thread not found: th");
+  };
+
+  async function away(world: ChannelWorld): Promise<void> {
+    const { server } = world;
+    server.answers.set("thread/resume", gone);
+    server.answers.set("turn/start", ({ threadId }) => (threadId === "th" ? gone() : { turn: turnOf("turn2") }));
+    server.answers.set("thread/start", () => ({ thread: threadOf("th2", "/w"), model: null }));
+    server.cut();
+    await until(() => server.asked.some(({ method }) => method === "thread/resume"), "a look at the thread");
+  }
+
+  it("after a new connection is left: the next message begins another one", async () => {
+    const world = await start();
+    const { server, said, feishu: { fake, chatId, person } } = world;
+    const { messageId } = fake.say({ chatId, from: person, text: "hello", mention: true });
+    await until(() => said().some(({ parentId }) => parentId === messageId), "the turn's card");
+    server.say({ method: "turn/completed", params: { threadId: "th", turn: turnOf("turn", { status: "completed" }) } });
+    await until(() => said().some(({ card }) => card?.streaming === false), "the answer");
+    await away(world);
+    fake.say({ chatId, from: person, text: "and again", mention: true });
+    await until(() => server.asked.some(({ method, params }) => method === "turn/start" && params["threadId"] === "th2"), "a turn in another thread");
+  });
+
+  it("takes what ran and what was asked there with it", async () => {
+    const world = await start({ idleMs: 20 });
+    const { said, documents, feishu: { chatId, person, fake: { app } } } = world;
+    await waiting(world);
+    await away(world);
+    await until(() => said().some(({ card, text }) => card?.streaming === false && !isAsked({ text } as ReaderMessage)), "the end of the turn's card");
+    await until(() => said().some((message) => isAsked(message) && !JSON.stringify(message.card?.card).includes("interaction_id")), "the end of the question");
+    await until(() => documents.table(`${app.appId}/turn`, z.object({ state: z.string() })).get("turn")?.state === "delivered", "the note of that");
+    expect((await answerTo(world, { chatId, from: person, text: "/status", mention: true })).text).toContain("no thread here yet");
+  });
+});
+
 describe("a chat with limits of its own", () => {
   const models = ["one/small", "one/large", "two/small"].map((model) => ({ model, displayName: model }));
   const asked = ({ server }: ChannelWorld, method: string): readonly unknown[] => server.asked.flatMap((one) => (one.method === method ? [one.params] : []));
@@ -248,5 +286,18 @@ describe("the ledger of a channel that runs on and on", () => {
     expect(seen.all()).not.toEqual([]);
     fake.advance({ ms: 15 * 24 * 3_600_000 });
     await until(() => seen.all().length === 0, "an empty ledger");
+  });
+
+  it("keeps what still waits, and who people are", async () => {
+    const world = await start({ idleMs: 20 });
+    const { server, documents, feishu: { fake, person, fake: { app } } } = world;
+    const asked = await waiting(world);
+    const seen = documents.table(`${app.appId}/inbox`, z.unknown());
+    fake.advance({ ms: 15 * 24 * 3_600_000 });
+    await until(() => seen.all().length === 0, "an empty ledger");
+    expect(documents.table(`${app.appId}/turn`, z.unknown()).get("turn")).not.toBeNull();
+    expect(documents.table(`${app.appId}/person`, z.string()).all().map(([, openId]) => openId)).toContain(person);
+    await fake.click({ messageId: asked.messageId, by: person, value: { interaction_id: keyOf(asked), action_id: "approve", action_value: "approve" } });
+    await until(() => server.answered.some(({ id }) => id === 7), "the answer");
   });
 });

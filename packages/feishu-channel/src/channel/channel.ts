@@ -57,6 +57,8 @@ export class FeishuChannel {
   readonly #beginnings: Table<Beginning>;
   /** Message → its thread: a reply to an old card finds it. */
   readonly #facts: Table<string>;
+  /** Other ids of people → their open id. For good: who only presses buttons would be unknown again, else. */
+  readonly #people: Table<string>;
   /** Who claimed the bot. For good: whoever writes next would own it, else. */
   readonly #owner: Table<string>;
   readonly #followers: Followers;
@@ -77,6 +79,7 @@ export class FeishuChannel {
     this.#inbox = table("inbox", InboxRow);
     this.#turns = table("turn", TurnRecord);
     this.#facts = table("fact", z.string());
+    this.#people = table("person", z.string());
     this.#owner = table("owner", z.string());
     this.#beginnings = table("beginning", Beginning);
     this.#client = new HostClient({
@@ -90,7 +93,7 @@ export class FeishuChannel {
       answer: (params) => this.#client.request<InteractionAnswerResult>("foldcast/interaction/answer", params),
       respond: (id, result) => this.#client.respond(id, result),
       command: (text, press) => this.#pressCommand(text, press),
-      openIdOf: ({ openId, userId, unionId }) => openId ?? [userId, unionId].flatMap((id) => (id === null ? [] : [this.#facts.get(`person:${id}`)])).find((id) => id !== null) ?? null,
+      openIdOf: ({ openId, userId, unionId }) => openId ?? [userId, unionId].flatMap((id) => (id === null ? [] : [this.#people.get(id)])).find((id) => id !== null) ?? null,
       nameOf: (openId, chatId) => nameOf(openId, chatId, options.port),
     });
     this.#followers = new Followers({
@@ -117,7 +120,11 @@ export class FeishuChannel {
     }
     this.#ticker = setInterval(() => {
       this.#followers.tick();
-      if (clock.now() - this.#prunedAt >= PRUNE_EVERY_MS) this.#prune();
+      if (clock.now() - this.#prunedAt < PRUNE_EVERY_MS) return;
+      // What waits for a person may wait long.
+      this.#followers.renew();
+      this.#desk.renew();
+      this.#prune();
     }, settings.idleMs);
   }
 
@@ -220,7 +227,7 @@ export class FeishuChannel {
 
   /** Some clicks carry no open id: then the person is known by another id of a message of theirs. */
   #notePerson({ openId, userId, unionId }: MessageReceivedEvent["sender"]): void {
-    for (const id of [userId, unionId]) if (openId !== null && id !== null && this.#facts.get(`person:${id}`) === null) this.#facts.put(`person:${id}`, openId);
+    for (const id of [userId, unionId]) if (openId !== null && id !== null && this.#people.get(id) === null) this.#people.put(id, openId);
   }
 
   /** Messages of one session one after the other, of different ones side by side. */

@@ -135,6 +135,11 @@ export class Follower {
     if (running !== null) this.draw(running.id, false);
   }
 
+  /** For the ledger, which forgets what was noted long ago. */
+  renew(): void {
+    for (const { record } of this.#deliveries.values()) this.#deps.delivery.table.put(record.turnId, record);
+  }
+
   close(): void {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);

@@ -38,7 +38,7 @@ interface FollowersDeps {
 export class Followers {
   readonly #deps: FollowersDeps;
   readonly #followers = new Map<string, Follower>();
-  /** Threads that were archived or deleted while they were followed: what ran there is brought to its end, and nothing new begins. */
+  /** Followed threads that are archived or no more: what ran there is brought to its end, and nothing new begins. */
   readonly #putAway = new Set<string>();
   readonly #joining = new Map<string, Promise<Follower>>();
   #closed = false;
@@ -58,6 +58,11 @@ export class Followers {
 
   tick(): void {
     for (const follower of this.#followers.values()) follower.tick();
+  }
+
+  /** Notes anew what was begun and is not delivered, which is not old then. */
+  renew(): void {
+    for (const follower of this.#followers.values()) follower.renew();
   }
 
   close(): void {
@@ -86,17 +91,20 @@ export class Followers {
       } catch (error) {
         this.#deps.log("a thread could not be taken up", { threadId, reason: wordsOf(error) });
         // Only where the server says that there is no such thread. Anything else may be over at the next connection.
+        if (!isUnknownThread(error) && !isArchived(error)) continue;
+        this.#putAway.add(threadId);
+        // Nothing runs there that could still be asking.
+        this.#deps.desk.expireAllBut(threadId, new Set());
         if (isUnknownThread(error)) for (const record of records) this.#abandon(record);
-        else if (isArchived(error)) await this.#bringToEnd(threadId, records).catch((why: unknown) => this.#deps.log("an archived thread could not be read", { threadId, reason: wordsOf(why) }));
+        else await this.#bringToEnd(threadId, records).catch((why: unknown) => this.#deps.log("an archived thread could not be read", { threadId, reason: wordsOf(why) }));
       }
     }
   }
 
   /** What ran in a thread that was archived meanwhile has its answer in there. */
   async #bringToEnd(threadId: string, records: readonly TurnRecord[]): Promise<void> {
-    const { thread } = await this.#deps.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: false });
-    this.#putAway.add(threadId);
     if (records.length === 0) return;
+    const { thread } = await this.#deps.request<{ thread: Thread }>("thread/read", { threadId, includeTurns: false });
     const turns = (await this.#turnsOf(threadId)).filter(({ id }) => records.some(({ turnId }) => turnId === id));
     const known = this.#followers.get(threadId);
     known?.refresh({ ...thread, turns });
@@ -122,8 +130,11 @@ export class Followers {
   /** Its thread is no more: the card must not look as if it were running. */
   #abandon(record: TurnRecord): void {
     const turn: Turn = { id: record.turnId, rootTurnId: record.turnId, items: [], itemsView: "full", status: "interrupted", error: null, startedAt: null, completedAt: null, durationMs: null };
-    const gone = { id: record.threadId, name: record.title, status: { type: "notLoaded" }, cwd: this.#deps.settings.cwd, preview: record.title, turns: [turn] } as unknown as Thread;
-    const follower = new Follower(this.#followerDeps(), gone, null, { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread });
+    const known = this.#followers.get(record.threadId);
+    const gone = { id: record.threadId, name: known?.view.name ?? record.title, status: { type: "notLoaded" }, cwd: this.#deps.settings.cwd, preview: record.title, turns: [turn] } as unknown as Thread;
+    // Two that draw one card would undo each other's work.
+    known?.refresh(gone);
+    const follower = known ?? new Follower(this.#followerDeps(), gone, null, { chatId: record.chatId, anchor: record.replyTo, inThread: record.inThread });
     follower.adopt(record);
   }
 

@@ -55,6 +55,16 @@ describe.concurrent("the delivery of a turn", () => {
     expect(world.fake.advice()).toEqual([]);
   });
 
+  it("makes one card, also where it is told twice that the turn is over before there is any", async ({ expect, onTestFinished }) => {
+    const { world, deps, record } = await setUp(onTestFinished);
+    const delivery = new TurnDelivery(deps, record);
+    const state = story(seeded(3), "The answer is 42.").at(-1)!;
+    expect(await Promise.all([delivery.finish(state), delivery.finish(state)])).toEqual(["delivered", "delivered"]);
+    expect(world.fake.chat({ chatId: world.chatId }).messages.map(({ card }) => card?.summary)).toEqual(["The answer is 42."]);
+    expect(world.fake.calls().filter(({ api }) => api === "card.create")).toHaveLength(1);
+    expect(world.fake.unsentCards()).toEqual([]);
+  });
+
   it("sends the answer as messages of their own when the card was taken back", async ({ expect, onTestFinished }) => {
     const { world, deps, record } = await setUp(onTestFinished);
     const delivery = new TurnDelivery(deps, record);

@@ -51,6 +51,7 @@ export class TurnDelivery {
   #wanted: TurnState | null = null;
   #ended = false;
   #pump: Promise<void> | null = null;
+  #finishing: Promise<DeliveryResult> | null = null;
   #closed = false;
   /** No card of the running turn is taken. */
   #isMute = false;
@@ -70,8 +71,12 @@ export class TurnDelivery {
     this.#start();
   }
 
-  /** The turn is over. Resolves when its answer is confirmed, or cannot be for now. */
-  async finish(state: TurnState): Promise<DeliveryResult> {
+  /** The turn is over. Resolves when its answer is confirmed, or cannot be for now. Asked again meanwhile it begins nothing anew. */
+  finish(state: TurnState): Promise<DeliveryResult> {
+    return (this.#finishing ??= this.#bringToEnd(state).finally(() => (this.#finishing = null)));
+  }
+
+  async #bringToEnd(state: TurnState): Promise<DeliveryResult> {
     this.#ended = true;
     this.#wanted = null;
     this.#hurry();
