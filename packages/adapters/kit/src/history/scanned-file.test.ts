@@ -1,9 +1,11 @@
 import { appendFileSync, mkdtempSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { open as openFile } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { scanLines } from "../jsonl.ts";
+import { changeSince, fileState, lookAt } from "./growth.ts";
 import { PieceList } from "./pieces.ts";
 import { ScannedFile } from "./scanned-file.ts";
 
@@ -82,4 +84,28 @@ test("of a file that comes into its place after the last look, nothing is read b
   await expect(wordsOf(file)).rejects.toThrow("written anew");
   expect(await refresh(file)).toBe(true);
   expect(await wordsOf(file)).toEqual(["a longer word", "another"]);
+});
+
+describe("an append that has moved the file's time and not yet its size", () => {
+  test("keeps nobody from reading what is known", async () => {
+    const path = fileOf("one", "two");
+    const file = await open(path);
+    utimesSync(path, 2_000_000_000, 2_000_000_000);
+    expect(await wordsOf(file)).toEqual(["one", "two"]);
+  });
+
+  test("is growth, and not a file that was written anew", async () => {
+    const path = fileOf("one", "two");
+    const file = await openFile(path);
+    const before = await fileState(file, await lookAt(file), readFileSync(path).length);
+    utimesSync(path, 2_000_000_000, 2_000_000_000);
+    const look = file.stat.bind(file);
+    vi.spyOn(file, "stat").mockImplementationOnce(async () => {
+      const stats = await look();
+      appendFileSync(path, line("three"));
+      return stats;
+    });
+    expect(await changeSince(file, before)).toBe("grown");
+    await file.close();
+  });
 });
