@@ -24,10 +24,24 @@ test("a mistyped command finds its name; a strange one does not", () => {
 });
 
 test("a name that every object has is no command", () => {
-  const main = join(import.meta.dirname, "main.ts");
-  const { status, stderr } = spawnSync(process.execPath, ["--conditions=@foldcast/source", "--import", "tsx", main, "constructor"], { encoding: "utf8" });
+  const { status, stderr } = program(["constructor"]);
   expect(stderr).toBe(`foldcast: there is no command \`constructor\`\nTry foldcast --help.\n`);
   expect(status).toBe(2);
+});
+
+/** The program in a process of its own. */
+function program(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): { stdout: string; stderr: string; status: number | null } {
+  const main = join(import.meta.dirname, "main.ts");
+  return spawnSync(process.execPath, ["--conditions=@foldcast/source", "--import", "tsx", main, ...argv], { encoding: "utf8", env });
+}
+
+test("the version is told to who asks for it as for a command", () => {
+  expect(program(["version"])).toMatchObject({ stdout: expect.stringMatching(`^foldcast ${VERSION} `), status: 0 });
+});
+
+test("an empty HOME counts as none: nothing goes to the current folder", () => {
+  const { stderr } = program(["chat", "--server", "ws://127.0.0.1:1", "--token-file", "~/none-of-foldcast"], { ...process.env, HOME: "" });
+  expect(stderr).toMatch(/there is no token file (\/|[A-Z]:\\).*none-of-foldcast/);
 });
 
 test("every command's help shows its usage, what it does and its examples, on lines that fit", async () => {
@@ -43,12 +57,17 @@ test("every command's help shows its usage, what it does and its examples, on li
 
 test("a verb that is missing or mistyped is named", async () => {
   expect(await runCaptured(["scenario"])).toMatchObject({ code: 2, stderr: "foldcast scenario: say what to do: check\nTry foldcast scenario --help.\n" });
+  expect((await runCaptured(["scenario", "demo.json"])).stderr).toContain("there is no `demo.json`; there is check\n");
   expect((await runCaptured(["scenario", "chekc", "x"])).stderr).toContain("there is no `chekc`; did you mean `check`?");
 });
 
 test("a word that a command does not take is refused", async () => {
   expect(await runCaptured(["models", "all"])).toMatchObject({ code: 2, stderr: expect.stringContaining("models takes options only; got `all`") });
   expect((await runCaptured(["chat", "hello"])).stderr).toContain("prompts are read from the input");
+});
+
+test("a file of an app that is not there is a wrong use, and is told before anything starts", async () => {
+  expect(await runCaptured(["feishu", "smoke", "--app-env", "/none/app.env"])).toMatchObject({ code: 2, stderr: expect.stringMatching(/cannot read the file of --app-env: ENOENT.*\n.*--help/) });
 });
 
 test("a scenario file that is no text is not printed", async () => {

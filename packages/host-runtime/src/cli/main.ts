@@ -28,7 +28,7 @@ async function main(argv: readonly string[]): Promise<number> {
     (command === undefined ? stderr : stdout).write(programHelp(COMMANDS));
     return command === undefined ? 2 : 0;
   }
-  if (command === "--version" || command === "-V") {
+  if (command === "--version" || command === "-V" || command === "-v" || command === "version") {
     stdout.write(`foldcast ${VERSION} (Codex app-server protocol ${PROTOCOL_VERSION})\n`);
     return 0;
   }
@@ -43,6 +43,8 @@ async function main(argv: readonly string[]): Promise<number> {
   return await runCommand(name, spec, asked === undefined ? [...before, ...rest] : ["--help"], { stdout, stderr, env, cwd: process.cwd() });
 }
 
+// An empty variable counts as none; the system would take the current folder for the home folder, and threads would go there.
+if (process.env["HOME"] === "") delete process.env["HOME"];
 // A reader that closes its end early (`| head`) is no fault of the work.
 process.stdout.on("error", () => undefined);
 const code = await main(process.argv.slice(2));

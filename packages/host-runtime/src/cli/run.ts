@@ -50,7 +50,7 @@ function demandVerb({ verbs }: CommandSpec, [verb]: readonly string[]): void {
   const names = Object.keys(verbs);
   if (verb === undefined) throw new UsageError(`say what to do: ${names.join(", ")}`);
   const meant = nearest(verb, names);
-  throw new UsageError(`there is no \`${verb}\`; ${meant === null ? `there are ${names.join(", ")}` : `did you mean \`${meant}\`?`}`);
+  throw new UsageError(`there is no \`${verb}\`; ${meant === null ? `${names.length === 1 ? "there is" : "there are"} ${names.join(", ")}` : `did you mean \`${meant}\`?`}`);
 }
 
 function refuseStrayWord(name: string, { verbs, operands, strayWord, lenient }: CommandSpec, [word]: readonly string[]): void {

@@ -26,8 +26,9 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
   const log = (message: string, fields: Readonly<Record<string, unknown>>): void => void stderr.write(`foldcast feishu: ${message}${Object.keys(fields).length === 0 ? "" : ` ${JSON.stringify(fields)}`}\n`);
   if (verb === "smoke") {
     if (values["app-env"] === null) throw new UsageError("smoke wants --app-env FILE, with lines such as FOLDCAST_FEISHU_APP_ID=cli_…");
+    const app = readAppEnv(values["app-env"]);
     const running = startHost({ ...serverOptions(values, file, env), dataDir: mkdtempSync(join(tmpdir(), "foldcast-smoke-")) });
-    return runSmoke({ running, env: { ...env, ...parseEnv(readFileSync(values["app-env"], "utf8")) }, log, out: (text) => void stdout.write(text) });
+    return runSmoke({ running, env: { ...env, ...app }, log, out: (text) => void stdout.write(text) });
   }
   if (verb !== undefined) throw new UsageError(`feishu knows setup and smoke, not \`${verb}\``);
   const demo = values.demo ? await startDemo(values["demo-port"]) : null;
@@ -51,6 +52,14 @@ export async function run(call: Call<typeof FEISHU_OPTIONS>): Promise<number> {
     if (demoFolder !== null) rmSync(demoFolder, { recursive: true, force: true });
   }
   return 0;
+}
+
+function readAppEnv(file: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`cannot read the file of --app-env: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 async function startDemo(port: number): Promise<Awaited<ReturnType<typeof import("@foldcast/feishu-channel/fake").startDemo>>> {

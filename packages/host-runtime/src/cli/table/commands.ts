@@ -145,8 +145,9 @@ Exit code: 0, or 1 when a file is not as it was written, or something that is no
     notes: `Environment, all with FOLDCAST_FEISHU_ in front:
   APP_ID, APP_SECRET_FILE, BASE_URL (feishu, lark or an address), PROXY, LOCALE (zh, en)
   ALLOW_USERS, ALLOW_CHATS, APPROVERS, CLAIM=1 (the first who writes owns the bot), GROUPS (mention, all)
-  DEFAULT_MODEL, MODELS, CWD, FOLDERS; each also as a key of [feishu] in the configuration file
+  DEFAULT_MODEL, MODELS, CWD, FOLDERS, CHATS (what holds in one chat alone, as JSON)
   in milliseconds: WRITE_INTERVAL_MS, REOPEN_MS, RETRY_MS, STALE_MS, IDLE_MS, PING_AFTER_MS, LEDGER_AGE_MS
+Each is also a key of [feishu] in the configuration file, CHATS a table for each: [feishu.chats.oc_…]
 The first line on stdout, and the only one, is for programs: {"event":"feishu-ready","appId"}`,
     load: () => import("../commands/feishu.ts"),
   }),
