@@ -66,19 +66,25 @@ async function writeBehind(native: NativeSession, request: "config/value/write" 
   const takeBackModel = host.rememberDefaultModel(connection);
   const before = new Map(kept);
   const rest = await keepOurs(edits, context);
-  const isOurs = rest.length < edits.length || host.chosenModel(connection) !== null;
+  const chosen = host.chosenModel(connection);
+  const isOurs = rest.length < edits.length || chosen !== null;
   const foreign = rest.filter(({ keyPath }) => !(isOurs && OF_A_MODEL.has(keyPath)));
   for (const { keyPath, value } of rest) {
     if (foreign.every((edit) => edit.keyPath !== keyPath)) kept.set(keyPath, value ?? null);
     else kept.delete(keyPath);
   }
   if (foreign.length > 0) {
+    const after = new Map(kept);
     // Our half counts at once, for what the client asks next; a batch that is refused has changed nothing.
     const asked = foreign.length === edits.length ? native.ask(request, params) : native.ask("config/batchWrite", { ...params, edits: foreign });
     return new RawJson(await asked.catch((error: unknown) => {
-      takeBackModel();
-      kept.clear();
-      for (const [keyPath, value] of before) kept.set(keyPath, value);
+      // What was written since then stays.
+      if (host.chosenModel(connection) === chosen) takeBackModel();
+      for (const { keyPath } of rest) {
+        if (kept.get(keyPath) !== after.get(keyPath)) continue;
+        if (before.has(keyPath)) kept.set(keyPath, before.get(keyPath));
+        else kept.delete(keyPath);
+      }
       throw error;
     }));
   }

@@ -227,6 +227,24 @@ describe("account and settings", () => {
     expect((await client.call("thread/start", {})).model).toBe("fake/two");
   });
 
+  test("a batch that is refused late takes nothing back of what was written since", async () => {
+    upstream.on("config/read", () => ({ config: { model: "gpt" }, origins: {} }));
+    const edit = (keyPath: string, value: unknown): object => ({ keyPath, value, mergeStrategy: "replace" });
+    const asked = new Promise<{ refuse: () => void }>((resolve) => {
+      upstream.on("config/value/write", (_params, link) => {
+        resolve({ refuse: () => link.send({ id: upstream.requests("config/value/write")[0]!["id"], error: { code: -32600, message: "modified since" } }) });
+        return undefined;
+      });
+    });
+    const late = client.request("config/value/write", edit("model", "gpt-mini"));
+    const { refuse } = await asked;
+    await client.call("config/batchWrite", { edits: [edit("model", "fake/two"), edit("model_reasoning_effort", "high")] });
+    refuse();
+    expect((await late).error?.message).toBe("modified since");
+    expect((await client.call("config/read", {})).config).toEqual({ model: "fake/two", model_reasoning_effort: "high" });
+    expect((await client.call("thread/start", {})).model).toBe("fake/two");
+  });
+
   test("an exhausted account does not keep a client from sending to threads of ours", async () => {
     const limit = { limitId: "codex", primary: { usedPercent: 100 }, rateLimitReachedType: "rate_limit_reached", spendControlReached: true };
     const answer = { rateLimits: limit, rateLimitsByLimitId: { codex: limit }, ordinaryUsageAllowed: false };
