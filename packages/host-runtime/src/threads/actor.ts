@@ -512,8 +512,7 @@ export class ThreadActor {
     if (run.diagnostics.size > 0) this.#services.log.info("diagnostics of a turn", { threadId: this.id, turnId: run.id, diagnostics: Object.fromEntries(run.diagnostics) });
     // What was told to a harness, or failed before a person's eyes, waits no more; what a shutdown cut off does.
     if (!this.#closed || run.handedOver) this.#sent(run);
-    const next = this.#compactNext && !this.#closed ? this.#acceptCompaction() : this.#nextQueued(run);
-    next?.begin();
+    if (!run.endsAlone) this.#nextOf(run)?.begin();
     for (const resolve of this.#onTurnOver.splice(0)) resolve();
   }
 
@@ -521,8 +520,8 @@ export class ThreadActor {
    * What begins by itself after this turn. As with Codex 0.171 nothing of a client's own queue does after an interrupt: it
    * waits for the end of a later turn. What was meant for the turn that was interrupted goes on.
    */
-  #nextQueued(run: TurnRun): AcceptedTurn | null {
-    if (run.endsAlone) return null;
+  #nextOf(run: TurnRun): AcceptedTurn | null {
+    if (this.#compactNext && !this.#closed) return this.#acceptCompaction();
     if (!run.cancelRequested) return this.startQueued();
     return this.#startMeant();
   }

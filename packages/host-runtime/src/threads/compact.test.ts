@@ -52,6 +52,21 @@ describe("thread/compact/start", () => {
     expect(client.of("item/started").map(({ params }) => params.item.type)).toEqual(["userMessage", "contextCompaction", "userMessage"]);
   });
 
+  test("waits for the turn that a harness begins in the place of the one that ends for it", async () => {
+    setup.adapter.script = (session, input, key) => session.begin(key, input);
+    await start("long");
+    await client.notice("turn/started");
+    const session = setup.adapter.sessions[0]!;
+    setup.adapter.onCancel = () => session.begin("own", { input: [], clientId: null });
+    await compact();
+    await client.until("the turn of its own", () => client.of("turn/started")[1]);
+    expect(client.of("item/started").map(({ params }) => params.item.type)).toEqual(["userMessage"]);
+    session.end({ status: "succeeded" });
+    await client.turnsCompleted(3);
+    expect(client.of("turn/completed").map(({ params }) => params.turn.status)).toEqual(["interrupted", "completed", "completed"]);
+    expect(client.of("item/started").map(({ params }) => params.item.type)).toEqual(["userMessage", "contextCompaction"]);
+  });
+
   test("input that comes meanwhile is the next turn", async () => {
     await start("hi");
     await client.turnsCompleted(1);
