@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { harnesses as registered } from "@foldcast/adapter-registry";
@@ -64,6 +66,22 @@ test("a verb that is missing or mistyped is named", async () => {
 test("a word that a command does not take is refused", async () => {
   expect(await runCaptured(["models", "all"])).toMatchObject({ code: 2, stderr: expect.stringContaining("models takes options only; got `all`") });
   expect((await runCaptured(["chat", "hello"])).stderr).toContain("prompts are read from the input");
+});
+
+test("a client without its token file is not told to make one", async () => {
+  const { code, stderr } = await runCaptured(["threads", "list", "--server", "ws://127.0.0.1:1", "--token-file", "/none/token"]);
+  expect([code, stderr]).toEqual([2, "foldcast threads: there is no token file /none/token; the one that the server was started with is wanted, as its --ws-token-file\nTry foldcast threads --help.\n"]);
+});
+
+test("a port of the demo that is taken is told as that of a server", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  try {
+    expect(await runCaptured(["feishu", "--demo", "--demo-port", String(port)])).toMatchObject({ code: 3, stderr: `foldcast feishu: 127.0.0.1:${port} is already in use; choose another with --demo-port N, or 0 for any free one\n` });
+  } finally {
+    taken.close();
+  }
 });
 
 test("a file of an app that is not there is a wrong use, and is told before anything starts", async () => {

@@ -34,7 +34,7 @@ const NO_END_MS = 2_147_483_647;
  * process. Throws a `StoreLockedError` when the folder's owner does not answer.
  */
 export async function connect({ values, file, env, stderr, withCodex = false, wholeLists = false }: ConnectOptions): Promise<Link> {
-  const given = values["token-file"] === null ? null : readToken(values["token-file"]);
+  const given = values["token-file"] === null ? null : readToken(values["token-file"], "server's");
   // The token of the local server is nobody else's business.
   if (values.server !== null) return { transport: await webSocketTransport(values.server, given), running: null };
   const settings = serverOptions(values, file, env);

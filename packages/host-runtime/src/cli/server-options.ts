@@ -79,16 +79,17 @@ function tokenOf(mode: string | null, file: string | null): string | null {
   return file === null ? null : readToken(file);
 }
 
-/** The token in a file, without the white space around it. */
-export function readToken(file: string): string {
+/** The token in a file, without the white space around it. Only a server can have a new one made: a client wants that of its server. */
+export function readToken(file: string, whose: "own" | "server's" = "own"): string {
+  const advice = (verb: string): string => (whose === "own" ? `to ${verb} it: (umask 077; openssl rand -hex 32 > ${file})` : "the one that the server was started with is wanted, as its --ws-token-file");
   let token: string;
   try {
     token = readFileSync(file, "utf8").trim();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new UsageError(`there is no token file ${file}; to make one: (umask 077; openssl rand -hex 32 > ${file})`);
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new UsageError(`there is no token file ${file}; ${advice("make")}`);
     throw new UsageError(`cannot read the token file: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (token === "") throw new UsageError(`the token file ${file} is empty; to fill it: (umask 077; openssl rand -hex 32 > ${file})`);
+  if (token === "") throw new UsageError(`the token file ${file} is empty; ${advice("fill")}`);
   return token;
 }
 

@@ -63,7 +63,13 @@ function readAppEnv(file: string): NodeJS.Dict<string> {
 }
 
 async function startDemo(port: number): Promise<Awaited<ReturnType<typeof import("@foldcast/feishu-channel/fake").startDemo>>> {
-  return (await import("@foldcast/feishu-channel/fake")).startDemo({ port });
+  const { startDemo: start } = await import("@foldcast/feishu-channel/fake");
+  try {
+    return await start({ port });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    throw Object.assign(new Error(`127.0.0.1:${port} is already in use; choose another with --demo-port N, or 0 for any free one`, { cause: error }), { exitCode: 3 });
+  }
 }
 
 /** Answers that are on their way when the process is told to end. */
@@ -81,7 +87,7 @@ interface ServerLink {
 async function serverLink({ env, stderr }: Call<typeof FEISHU_OPTIONS>, values: Parameters<typeof connect>[0]["values"], file: Parameters<typeof connect>[0]["file"]): Promise<ServerLink> {
   const { server } = values;
   if (server !== null) {
-    const token = values["token-file"] === null ? null : readToken(values["token-file"]);
+    const token = values["token-file"] === null ? null : readToken(values["token-file"], "server's");
     return { connect: () => webSocketTransport(server, token), stopped: signalled(), drain: () => Promise.resolve(), close: () => Promise.resolve() };
   }
   let running: RunningHost | null = null;

@@ -55,8 +55,14 @@ async function list({ client, values, out, note }: Work): Promise<void> {
     else out(`${count === 1 ? `${LIST_HEADER}\n` : ""}${listLine(thread)}`);
   }
   if (values.json) return out(JSON.stringify(rows));
-  if (count === 0) note(`no ${archived ? "archived " : ""}thread${values.cwd === null && values.search === null ? " yet; foldcast chat begins one" : " fits; without --cwd and --search all are listed"}`);
+  if (count === 0) note(nothingListed(values));
   if (count > limit) note(`there are more: --limit N, 0 for all; --search TEXT and --cwd DIR choose`);
+}
+
+function nothingListed({ archived, cwd, search }: Work["values"]): string {
+  const none = archived ? "no archived thread" : "no thread";
+  if (cwd !== null || search !== null) return `${none} fits; without --cwd and --search all are listed`;
+  return archived ? none : `${none} yet; foldcast chat begins one`;
 }
 
 /** A session may have been begun under another name of the same folder. */

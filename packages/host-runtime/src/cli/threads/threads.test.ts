@@ -56,7 +56,7 @@ describe("foldcast threads list", () => {
     expect((await threads("list", "--limit", "2")).stderr).toContain("there are more");
     expect((await threads("list", "--limit", "3")).stderr).toBe("");
     expect((await threads("list", "--search", "xyzzy")).stderr).toContain("no thread fits");
-    expect((await threads("list", "--archived")).stderr).toContain("no archived thread yet");
+    expect((await threads("list", "--archived")).stderr).toBe("no archived thread\n");
   });
 
   test("says of a session that began without a prompt that it has none", () => {
