@@ -28,7 +28,7 @@ function sentTable(results: readonly ReplayResult[]): string {
 export function surfaceDocument(results: readonly ReplayResult[]): string {
   return `# The protocol surface
 
-Real clients and the real server (Codex 0.171) were recorded. \`tests/e2e/transcripts.recorded.test.ts\` plays the client side of each recording against \`foldcast serve --no-native\`, with a scripted scenario in the place of the model, and writes this page; \`npx vitest run --project fast tests/e2e/transcripts.recorded.test.ts -u\` brings it up to date. Ids, cursors and revisions that foldcast answered stand in for the recorded ones.
+Real clients and the real server (Codex 0.171) were recorded. \`tests/e2e/transcripts.recorded.test.ts\` plays the client side of each recording against \`foldcast serve --no-native\`, with a scripted scenario in the place of the model, and writes this page; \`npx vitest run --project real tests/e2e/transcripts.recorded.test.ts -u\` brings it up to date. Ids, cursors and revisions that foldcast answered stand in for the recorded ones.
 
 - **equal**: the same answer (or the same refusal, word for word) after ids, times, paths and versions are made alike and members without a value are left out.
 - **valid**: an answer that the schema of Codex 0.171 accepts, with other content: other models, other threads, no account, no plugins; or an answer where the recorded server had none to give.
