@@ -15,12 +15,6 @@ const longTests = [
   "tests/e2e/feishu-chats.test.ts", "tests/e2e/feishu-serve.test.ts", "tests/e2e/interactions.test.ts", "tests/e2e/joining.test.ts", "tests/e2e/live-replay.test.ts",
   "tests/e2e/saved-sessions.recorded.test.ts", "tests/e2e/transcripts.recorded.test.ts", "tests/replay/damaged-sessions.recorded.test.ts", "tools/boundaries.test.ts",
 ];
-
-/**
- * Terminals and programs that are not ours have races of their own. In CI a test that drives them and fails is run once
- * more; the report marks it, and what it found is to be mended all the same. At a desk nothing is tried twice.
- */
-const retry = process.env["CI"] === undefined ? 0 : 1;
 const withoutRecordings = hasRecordings ? [] : ["**/*.recorded.test.ts"];
 
 const conditions = ["@foldcast/source", "module", "node", "import", "default"];
@@ -69,7 +63,6 @@ export default defineConfig({
           exclude: ["**/node_modules/**", ...harnessTests, ...withoutRecordings],
           testTimeout: 180_000,
           hookTimeout: 300_000,
-          retry,
           fileParallelism: false,
         },
       },
@@ -83,7 +76,6 @@ export default defineConfig({
           include: harnessTests,
           testTimeout: 180_000,
           hookTimeout: 300_000,
-          retry,
           // Each test file has programs, homes and folders of its own. The programs are heavy: a processor for each.
           fileParallelism: true,
           maxWorkers: availableParallelism(),

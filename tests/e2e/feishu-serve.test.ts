@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { startFakeFeishu } from "@foldcast/feishu-channel/fake";
 import { expect, test } from "vitest";
-import { ANSWER_MS, startFeishu } from "../support/feishu.ts";
+import { startFeishu } from "../support/feishu.ts";
 import { temporaryDir } from "../support/paths.ts";
 import { PlainClient } from "../support/plain-client.ts";
 import { endToEnd } from "../support/recording.ts";
@@ -38,7 +38,7 @@ test("a server talks in Feishu as soon as that can be reached, works before, and
   await using client = await PlainClient.connect(server.url);
   expect(await client.wire.request("model/list", {})).toBeTruthy();
 
-  const fake = await startFakeFeishu({ port, app, answerMs: ANSWER_MS });
+  const fake = await startFakeFeishu({ port, app });
   try {
     const ada = fake.addPerson({ name: "Ada" }).openId;
     const { chatId } = fake.addChat({ mode: "p2p", name: "bot", people: [ada] });

@@ -7,6 +7,11 @@ export function timeOrNull(ms: number | null): number | null {
   return ms !== null && ms >= 0 && ms < NO_TIME_MS ? Math.floor(ms) : null;
 }
 
+/** Whole seconds of a time in milliseconds. */
+export function secondsOf(ms: number | null): number | null {
+  return ms === null ? null : Math.floor(ms / 1000);
+}
+
 /** Milliseconds, whole and never negative; null for what no clock could have measured. */
 export function durationOrNull(ms: number | null | undefined): number | null {
   return typeof ms === "number" && ms < NO_TIME_MS ? Math.max(0, Math.round(ms)) : null;

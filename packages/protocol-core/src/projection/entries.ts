@@ -37,6 +37,11 @@ export interface Entry {
   truncated: boolean;
 }
 
+/** A record of a kind that nobody knows. */
+export function isUnknown(source: HarnessItem): boolean {
+  return source.kind === "tool" && source.unknown === true;
+}
+
 /** Tool output as the content of a generic tool item; null when the call gave none. */
 export function contentItems(result: ItemResult | null, output: string | null): ToolContentItem[] | null {
   if (result?.content !== undefined) return [...result.content];

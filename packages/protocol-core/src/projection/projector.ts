@@ -1,12 +1,12 @@
 import type { DeliveryPolicy } from "../delivery/policy.ts";
-import { durationOrNull, timeOrNull } from "../harness/index.ts";
+import { durationOrNull, secondsOf, timeOrNull } from "../harness/index.ts";
 import type { HarnessEvent, HarnessItem, ItemOutcome, ItemResult, ItemUpdate, TurnOutcome } from "../harness/index.ts";
 import { isRenderable } from "../folding/index.ts";
 import { interpretCall, interpretResult, ruleOf, type CallReading, type ToolMap } from "../tools/index.ts";
 import type { FileChangeItem, ThreadItem, Turn, TurnStatus } from "../wire/index.ts";
 import { CappedText } from "./capped-text.ts";
 import { Diagnostics } from "./diagnostics.ts";
-import { currentItem, type Entry, type IdKind } from "./entries.ts";
+import { currentItem, isUnknown, type Entry, type IdKind } from "./entries.ts";
 import { changeOfEdit } from "./file-changes.ts";
 import { decidePhase, isBlank, type VisibleItem } from "./final-answer.ts";
 import { buildItem, type BuildContext } from "./item-builder.ts";
@@ -489,15 +489,7 @@ export class TurnProjector {
   #turn(items: ThreadItem[], itemsView: Turn["itemsView"]): Turn {
     return {
       id: this.#options.turnId, rootTurnId: this.#options.turnId, items, itemsView, status: this.#status, error: this.#error,
-      startedAt: seconds(this.#startedAt), completedAt: seconds(this.#completedAt), durationMs: this.#durationMs,
+      startedAt: secondsOf(this.#startedAt), completedAt: secondsOf(this.#completedAt), durationMs: this.#durationMs,
     };
   }
-}
-
-function isUnknown(source: HarnessItem): boolean {
-  return source.kind === "tool" && source.unknown === true;
-}
-
-function seconds(ms: number | null): number | null {
-  return ms === null ? null : Math.floor(ms / 1000);
 }
